@@ -25,13 +25,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from observer.core import moment
-from observer.core.errors import (
-    Ambiguous,
-    NotFound,
-    ObserverError,
-    SecretRefused,
-    StoreUnavailable,
-)
+from observer.core.errors import Ambiguous, NotFound, ObserverError, SecretRefused, StoreUnavailable
 from observer.redaction.redact import redact_text
 from observer.web.access import COOKIE_MS, TooManyTries
 from observer.web.pages import CHANGES, PAGES

@@ -26,12 +26,7 @@ from observer.cli.session import written
 from observer.core.errors import ObserverError
 from observer.core.moment import minute_of
 from observer.core.text import one_line, plain
-from observer.tools.asking import (
-    FIRST_SESSION,
-    MOST_RESULTS,
-    colour_of,
-    scope_line,
-)
+from observer.tools.asking import FIRST_SESSION, MOST_RESULTS, colour_of, scope_line
 
 Row = dict[str, Any]
 
@@ -72,13 +67,11 @@ class ItemScreen(Screen[None]):
         self._open_session = open_session
 
     def compose(self) -> ComposeResult:
-        """Yield the text, and the keys."""
         with Words(id="text"):
             yield Static("", id="words", markup=False)
         yield Footer()
 
     def on_mount(self) -> None:
-        """Ask for the item."""
         self.set_focus(self.query_one(Words))
         self._show("show", handles=[self._handle], limit=1)
 
@@ -92,11 +85,9 @@ class ItemScreen(Screen[None]):
         self.query_one(Static).update(Text.assemble((head, "bold"), "\n", rest))
 
     def action_around(self) -> None:
-        """Show what happened around the item."""
         self._show("timeline", anchor=self._handle, depth_before=10, depth_after=10)
 
     async def action_session(self) -> None:
-        """Open the session that the item is of."""
         asked = {"handles": [self._handle], "limit": 1}
         try:
             found = orjson.loads(await self._source.shown("show", is_json=True, **asked))
@@ -131,14 +122,12 @@ class Listing(Screen[None]):
         self.listed: list[Row] = []
 
     def compose(self) -> ComposeResult:
-        """Yield the heading, the list, what is said where it is empty, and the keys."""
         yield Static(self.heading, id="head", markup=False)
         yield Static("", id="empty", markup=False)
         yield Rows(id="list", markup=False)
         yield Footer()
 
     def on_mount(self) -> None:
-        """Ask for the first time."""
         self.set_focus(self.query_one(Rows))
         self.reload()
 
@@ -182,7 +171,6 @@ class Listing(Screen[None]):
         self.query_one("#head", Static).update(plain(self.title_line()))
 
     def title_line(self) -> str:
-        """Return the first line of the screen."""
         return f"{self.heading} {self.source.scope}".strip()
 
     def _option(self, row: Row) -> Option:
@@ -196,17 +184,14 @@ class Listing(Screen[None]):
             self.call_after_refresh(self.show, self.listed, "")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Open the row that was chosen."""
         self.open(self.listed[event.option_index])
 
     def open(self, row: Row) -> None:
-        """Open a row."""
         self.app.push_screen(
             ItemScreen(self.source, str(row["id"]), open_session=self.open_session)
         )
 
     def open_session(self, handle: str) -> None:
-        """Open the course of a session."""
         self.app.push_screen(SessionScreen(self.source, handle))
 
 
@@ -229,12 +214,10 @@ class TimelineScreen(Listing):
         self._is_whole = False
 
     def compose(self) -> ComposeResult:
-        """Yield the box for words above the list."""
         yield Input(placeholder="/ to search; words, title:auth*, NOT oauth", id="words")
         yield from super().compose()
 
     def on_mount(self) -> None:
-        """Look from now on whether something happened."""
         super().on_mount()
         self.set_interval(LOOK_S, self._look)
 
@@ -265,7 +248,6 @@ class TimelineScreen(Listing):
         return "" if self.source.scope == scope_line("") else ", or a for all projects"
 
     def title_line(self) -> str:
-        """Return what is listed, and of which projects."""
         heading = f"{len(self.listed)} found" if self.words else self.heading
         return f"{heading} {self.source.scope}"
 
@@ -274,7 +256,6 @@ class TimelineScreen(Listing):
         self.reload(TYPING_S)
 
     def on_input_submitted(self) -> None:
-        """Go to what was found."""
         self.set_focus(self.query_one(Rows))
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
@@ -302,25 +283,20 @@ class TimelineScreen(Listing):
         return not (action == "search" and is_typing) and super().check_action(action, parameters)
 
     def action_search(self) -> None:
-        """Type words."""
         self.set_focus(self.query_one(Input))
 
     def action_clear(self) -> None:
-        """Leave the search."""
         self.query_one(Input).value = ""
         self.set_focus(self.query_one(Rows))
 
     def action_everywhere(self) -> None:
-        """Ask of all projects, or of the one here again."""
         self.source.everywhere = not self.source.everywhere
         self.reload()
 
     def action_sessions(self) -> None:
-        """List sessions."""
         self.app.push_screen(SessionList(self.source))
 
     def action_review(self) -> None:
-        """Settle near pairs."""
         from observer.cli.screens.review import Review  # noqa: PLC0415 - its editor is seldom wanted
 
         self.app.push_screen(Review(self.source))
@@ -350,7 +326,6 @@ class SessionList(Below):
         return Text.assemble((f"s{row['id']:<7} ", is_on), (f"{when}  ", "dim"), about)
 
     def open(self, row: Row) -> None:
-        """Open a session."""
         self.open_session(f"s{row['id']}")
 
 
@@ -376,7 +351,6 @@ class SessionScreen(Below):
         return cast("list[Row]", session["items"]), "nothing of this session is kept"
 
     def title_line(self) -> str:
-        """Return what session this is."""
         return self.heading
 
     def line(self, row: Row) -> Text:
@@ -401,16 +375,13 @@ class Keys(ModalScreen[None]):
     """The keys, until any is pressed."""
 
     def compose(self) -> ComposeResult:
-        """Yield the keys."""
         with VerticalScroll(id="keys"):
             yield Static(KEYS, markup=False)
 
     def on_key(self) -> None:
-        """Go back."""
         self.dismiss()
 
     def on_click(self) -> None:
-        """Go back."""
         self.dismiss()
 
 
@@ -445,25 +416,21 @@ class Tui(App[int]):
         self.animation_level = "none"
 
     def on_mount(self) -> None:
-        """Show the first screen, and be ready to be ended from outside."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             loop.add_signal_handler(number, self.action_end, 128 + number)
         self.push_screen(TimelineScreen(Asker()))
 
     def action_keys(self) -> None:
-        """Show the keys."""
         self.push_screen(Keys())
 
     def action_out(self) -> None:
-        """Leave this screen, or the application with the first one."""
         if len(self.screen_stack) > 2:
             self.pop_screen()
         else:
             self.action_end(0)
 
     def action_end(self, code: int) -> None:
-        """End with an exit code."""
         self.exit(code)
 
 

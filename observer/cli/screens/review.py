@@ -41,7 +41,6 @@ class Review(Screen[None]):
         self._is_busy = True
 
     def compose(self) -> ComposeResult:
-        """Yield what is left, the two notes, and the keys."""
         yield Static("", id="head", markup=False)
         with Container(id="pair"):
             for end in ("newer", "older"):
@@ -50,7 +49,6 @@ class Review(Screen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Ask for the pairs."""
         self._load()
 
     def on_resize(self, event: Resize) -> None:
@@ -107,12 +105,10 @@ class Review(Screen[None]):
         self._is_busy = False
 
     def action_skip(self) -> None:
-        """Leave this pair for later."""
         self._pairs = [*self._pairs[1:], *self._pairs[:1]]
         self._show()
 
     def action_merge(self) -> None:
-        """Write what is said from now on in the place of both."""
         if self._pairs:
             both = "\n\n".join(self._pairs[0][end]["content"] for end in ("newer", "older"))
             self.app.push_screen(Merged(plain(both)), self._merged)
@@ -136,19 +132,15 @@ class Merged(Screen[str]):
         self._content = content
 
     def compose(self) -> ComposeResult:
-        """Yield the editor, and the keys."""
         yield Static("In the place of both is said from now on:", id="head", markup=False)
         yield TextArea(self._content)
         yield Footer()
 
     def on_mount(self) -> None:
-        """Write at once: what is typed ahead is for the editor."""
         self.set_focus(self.query_one(TextArea))
 
     def action_keep(self) -> None:
-        """Keep what is written."""
         self.dismiss(self.query_one(TextArea).text)
 
     def action_leave(self) -> None:
-        """Change nothing."""
         self.dismiss("")
