@@ -304,10 +304,6 @@ def _outcome(plan: run.Plan, counts: run.Counts) -> dict[str, Any]:
     }
 
 
-FOLLOWED_MS = 7 * 86_400_000
-"""A session that ended so long before the daemon came up is left to `observer import`."""
-
-
 class _Ended(Exception):
     """The daemon is going, or the import was given up."""
 
@@ -325,7 +321,8 @@ def work(home: Home, sources: Mapping[str, SessionSource]) -> None:
         raise BadInput(f"cannot follow {unknown[0]!r}", hint=f"one of: {', '.join(known)}")
     finished = run.FinishedImports(home.imports)
     chosen = [sources[name] for name in follow]
-    followers = _followers(chosen, finished, since_ms=now_ms() - FOLLOWED_MS)
+    # What ended a week before the daemon came up is left to `observer import`.
+    followers = _followers(chosen, finished, since_ms=now_ms() - 7 * 86_400_000)
     send = run.to_daemon(home, starts=False)
     try:
         while True:

@@ -29,7 +29,6 @@ Row = dict[str, Any]  # of the question "happened"
 LOOK_S = 0.3
 RECENT = 200
 """Items, the newest, among which is looked for what is new."""
-TITLE_CHARS = 300
 _STAMP = re.compile(r"\A(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z")
 
 
@@ -49,7 +48,7 @@ def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Any) -> None
         if not output.as_json(row):
             before = (moment.minute_of(row["created_at"])[5:], row.get("project", "-"))
             colour = colour_of(row["type"], failed=row["failed"])
-            cells, title = zip(before, (11, 14), strict=True), one_line(row["title"], TITLE_CHARS)
+            cells, title = zip(before, (11, 14), strict=True), one_line(row["title"], 300)
             output.marked_line(cells, row["type"], title, colour=colour)
         sys.stdout.flush()
 

@@ -1,7 +1,6 @@
 """`observer mcp`: the server that clients start, and what they can be offered at what price.
 
-Counted is what clients hand to a model: names, descriptions and parameters, and the guide. The
-schemas of results are not, since clients keep those to themselves.
+Counted is what clients hand to a model: names, descriptions and parameters, and the guide.
 """
 
 from __future__ import annotations
@@ -45,9 +44,6 @@ def offers(names: Sequence[str]) -> list[Offer]:
     return found
 
 
-GUIDE_CHARS = 60
-
-
 @click.group("mcp", cls=Group, invoke_without_command=True, epilog="Example: observer mcp list")
 @click.option(
     "--tools",
@@ -82,7 +78,7 @@ def list_command(*, toolsets: str | None, entries: bool) -> None:
         return
     rows = []
     for each in found:
-        name, about = each["toolset"], render.one_line(each["guide"], GUIDE_CHARS)
+        name, about = each["toolset"], render.one_line(each["guide"], 60)
         rows.append((name, f"({len(each['tools'])} in all)", f"{each['tokens']:,}", about))
         rows += [(name, one["name"], f"{one['tokens']:,}", one["title"]) for one in each["tools"]]
     output.table(("toolset", "tool", "tokens", "what for"), rows)

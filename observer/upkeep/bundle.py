@@ -32,12 +32,7 @@ from observer.upkeep.restore import open_owned
 
 MANIFEST = "manifest.json"
 _DATABASE = "observer.db"
-_SMALL_BYTES = 64 << 20
-"""Most bytes of a file of a bundle, but for the database."""
-_SPARE_BYTES = 256 << 20
-"""Disk space that stays free beside what is unpacked."""
 _SQLITE, _GZIP, _JSON = b"SQLite format 3\0", b"\x1f\x8b", b'{"'
-_LINE_BYTES = 64 << 20
 
 
 class BundleManifest(Value):
@@ -110,13 +105,7 @@ def restore(home: Home, source: Path, *, replaces: bool, stamp: str) -> Restored
     """Put what a bundle, a copy of the database or an export holds in place; the home is held.
 
     Settings and other files that are there stay. What was purged since then is taken out when the
-    daemon starts.
-
-    Args:
-        home: whose memory it becomes.
-        source: the file.
-        replaces: whether it takes the place of a memory, of which a copy is kept.
-        stamp: names that copy.
+    daemon starts. With `replaces` it takes the place of a memory, of which `stamp` names a copy.
 
     Raises BadInput: it is none of these, is damaged, or there is a memory already;
     StoreUnavailable: the database in it is damaged, or newer than this observer.
@@ -168,8 +157,8 @@ def _from_bundle(file: IO[bytes], source: Path, folder: Path) -> BundleManifest:
                 held = packed.extractfile(entry) if entry.isreg() else None
                 if entry.name not in known or held is None:
                     raise BadInput(f"{source} holds {entry.name!r}", hint=_KINDS)
-                free = shutil.disk_usage(folder).free - _SPARE_BYTES
-                if entry.size > (free if entry.name == _DATABASE else _SMALL_BYTES):
+                free = shutil.disk_usage(folder).free - (256 << 20)
+                if entry.size > (free if entry.name == _DATABASE else 64 << 20):
                     says = f"{entry.name} has {entry.size:,} bytes"
                     raise BadInput(says, hint="free some disk space")
                 _copy(held, folder / entry.name)
@@ -195,7 +184,7 @@ def _from_export(file: IO[bytes], source: Path, database: Path) -> None:
     """Make a database of exported projects and events; items follow from these."""
     with closing(SqliteStore.owned(database, database.parent)) as store, store.write() as writer:
         number = 0
-        while line := file.readline(_LINE_BYTES):
+        while line := file.readline(64 << 20):
             number += 1
             try:
                 match decode_json(line, _Line).record:

@@ -155,10 +155,7 @@ def with_dependents(
 ) -> frozenset[int]:
     """Return events that go, and those that say nothing without them.
 
-    Args:
-        reader: of the log that they are in.
-        going: the `seq` of each.
-        sessions: the session of every event of the log.
+    `sessions` has the session of every event of the log.
     """
     found, last = set(going), set[int]()
     while found != last:

@@ -21,11 +21,6 @@ def request_repair(home: Home, reason: str) -> None:
         file.write(reason.encode(errors="replace"))
 
 
-REPORTED_MS = 7 * 86_400_000
-"""How long a loss is spoken of."""
-_KEPT = 20
-
-
 class Loss(Value):
     """One mending: its time and reason; events that were whole, came from backups, or are gone.
 
@@ -63,13 +58,13 @@ def losses(home: Home) -> list[Loss]:
 
 def recent(home: Home, *, now_ms: int) -> Loss | None:
     """Return the newest loss of the last days, one that lost events before one that lost none."""
-    found = [loss for loss in losses(home) if loss.at_ms >= now_ms - REPORTED_MS]
+    found = [loss for loss in losses(home) if loss.at_ms >= now_ms - 7 * 86_400_000]
     return max(found, key=lambda loss: (loss.lost > 0, loss.at_ms), default=None)
 
 
 def note(home: Home, loss: Loss) -> None:
     """Add a loss. Raises OSError: it cannot be written."""
-    replace(home.losses, msgspec.json.encode([*losses(home), loss][-_KEPT:]))
+    replace(home.losses, msgspec.json.encode([*losses(home), loss][-20:]))
 
 
 def _minute(at_ms: int) -> str:

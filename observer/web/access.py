@@ -41,12 +41,7 @@ class TooManyTries(ObserverError):
 
 
 class Access:
-    """The logins of one home; for one thread.
-
-    Args:
-        file: where `WebState` is kept, mode 0600.
-        now_ms: the clock.
-    """
+    """The logins of one home, kept in a file as `WebState`, mode 0600; for one thread."""
 
     def __init__(self, file: Path, now_ms: Callable[[], int]) -> None:
         self._file = file

@@ -37,7 +37,6 @@ logger = logging.getLogger(__name__)
 
 FOLDER = Path(__file__).parent
 BODY_BYTES = 1 << 20
-PROXY_HEADER = "observer-proxy-secret"
 LOOK_S = 0.5
 """How often a page that is open looks whether something was written: within a second it shows."""
 STATUS_OF = ((NotFound, 404), (Ambiguous, 409), (SecretRefused, 422), (StoreUnavailable, 503))
@@ -126,7 +125,7 @@ class WebApp:
         if host in self._hosts:
             is_ours = client is None or not self._site.is_of_others((client.host, client.port))
             return f"http://{host}" if is_ours else ""
-        shown = request.headers.get(PROXY_HEADER, "").encode("utf-8", "replace")
+        shown = request.headers.get("observer-proxy-secret", "").encode("utf-8", "replace")
         if not proxy or not secrets.compare_digest(shown, proxy.secret.encode()):
             return ""
         return f"https://{host}" if host == proxy.host else ""

@@ -25,8 +25,6 @@ from observer.web.view import WebPage, WebRequest, number_in, projects, shared
 
 DAY_MS = 86_400_000
 DAYS = 30
-GIVINGS = 20
-"""Newest of what sessions were given that are shown with what they used."""
 SORTS = {
     "start": "at the start",
     "form": "before or after a command that cannot run",
@@ -54,7 +52,7 @@ def given_page(view: WebRequest) -> WebPage:
         "project": one,
         "items": {item.id: item for item in items},
         "reminders": shown,
-        "was": given_since(memory, since_ms, one, client, limit=GIVINGS) if one else (),
+        "was": given_since(memory, since_ms, one, client, limit=20) if one else (),
         "sorts": SORTS,
         "span": DAYS,
         "chosen": memory.choices.given(),

@@ -40,13 +40,8 @@ from observer.web.given import give, given_page, usage
 from observer.web.sessions import edits, rename, session
 from observer.web.view import Handler, WebPage, WebRequest, number_in, projects, shared
 
-HITS = 30
 ROWS = 60
 """Items of one page of the timeline."""
-LISTED = 100
-"""Sessions of a list."""
-LANE = 6
-"""Newest items of a session that goes on."""
 NOTES, LINKED = 50, 200
 """Notes of one page; those, from there on, whose tags and links are shown beside them."""
 PAIRS = 20
@@ -54,9 +49,6 @@ TAGS, NODES = 16, 24
 """Tags of notes that are offered, the commonest; linked notes that are drawn, the newest."""
 DAYS = 30
 """Days of a project that are looked at."""
-OPEN = 5
-"""Newest sessions of a project whose next steps are shown."""
-BRANCHES = 12
 _BENIGN = frozenset({"renamed", "supersedes", "amends"})
 """What is known of a note that takes nothing from it."""
 STANDING = ("decision", "constraint", "rule", "heuristic", "rejected")
@@ -72,7 +64,7 @@ def now(view: WebRequest) -> WebPage:
     account = memory.accounts.since(day_start_ms(now_ms=now_ms(), ago=0))
     lanes: list[dict[str, Any]] = []
     for one in memory.sessions(active=True, limit=12):
-        found = memory.accounts.of_session(f"s{one.id}", limit=LANE)
+        found = memory.accounts.of_session(f"s{one.id}", limit=6)
         lanes.append({"session": one, "ran": found.ran, "items": found.items[::-1]})
     folders = {lane["session"].project_id: lane["session"].cwd for lane in reversed(lanes)}
     work = (
@@ -102,9 +94,7 @@ def search(view: WebRequest) -> WebPage:
         try:
             wanted = parse_filters(**_filters(asked), now_ms=now_ms())
             find = memory.recall if asked.get("notes") else memory.search
-            found = find(
-                asked.get("q", ""), project=asked.get("project"), limit=HITS, narrow=wanted
-            )
+            found = find(asked.get("q", ""), project=asked.get("project"), limit=30, narrow=wanted)
         except ObserverError as error:
             values["problem"] = error
         else:
@@ -167,7 +157,7 @@ def _next_page(found: Sequence[Item], most: int) -> str:
 def sessions(view: WebRequest) -> WebPage:
     """List sessions, last active first."""
     found = view.memory.sessions(
-        project=view.query.get("project"), active="active" in view.query, limit=LISTED
+        project=view.query.get("project"), active="active" in view.query, limit=100
     )
     values = {"sessions": found, "titles": view.memory.accounts.titles(found)}
     return WebPage("sessions.html", "Sessions", {**shared(view.memory), **values})
@@ -282,11 +272,11 @@ def project(view: WebRequest) -> WebPage:
         "titles": memory.accounts.titles(recent),
         "work": memory.accounts.unfinished(one),
         "checks": memory.accounts.checks(one),
-        "branches": memory.accounts.branches(one)[:BRANCHES],
+        "branches": memory.accounts.branches(one)[:12],
         "stands": [note for note in standing if not is_superseded(note)],
         "left": [
             (ran.session, ran.summary.summary.next_steps)
-            for ran in memory.accounts.runs(recent[:OPEN])
+            for ran in memory.accounts.runs(recent[:5])
             if ran.summary and ran.summary.summary and ran.summary.summary.next_steps
         ],
     }

@@ -42,17 +42,8 @@ class Doctor(Protocol):
 class Site:
     """What the pages are made of.
 
-    Args:
-        memory: what is shown and changed, by a person.
-        status: the daemon's own.
-        access: who may look.
-        port: where the pages are served.
-        is_of_others: returns True for the address of a connection of another user.
-        proxy: the one through which others' connections may come.
-        admit: called with the address of a connection that has shown a cookie.
-        leaving: set once the daemon ends.
-        restart: ends the daemon soon, and begins another.
-        doctor: made when somebody asks for it.
+    `is_of_others` is True for the address of a connection of another user, `admit` is called with
+    that of one that has shown a cookie, `restart` ends the daemon soon, and begins another.
     """
 
     memory: Memory

@@ -62,16 +62,12 @@ def checked(name: str, look: Callable[[], str], *, fix: str = "") -> Diagnosis:
 
 
 LOW_DISK_BYTES = 100 << 20
-FEW_FILES = 1000
 REMOTE = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "lustre", "glusterfs", "afpfs"}
     | {"webdav", "fuse.sshfs", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs"}
 )
 """File systems on which neither locks nor SQLite's shared memory can be relied on."""
-AHEAD_MS = 300_000
 WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
-MOST_WATCHES = 0.8
-"""Share of the inotify watches of a user above which others may get none."""
 
 
 def home_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
@@ -145,7 +141,7 @@ def watches(status: Status, limit: Path = WATCHES) -> str:
         most = int(limit.read_text())
     except (OSError, ValueError):
         return f"{used:,} folders"
-    if used >= most * MOST_WATCHES:
+    if used >= most * 0.8:
         raise ObserverError(
             f"{used:,} of {most:,} inotify watches are taken; others get none",
             hint=f"run: sudo sysctl fs.inotify.max_user_watches={max(2 * most, 524_288)}",
@@ -159,7 +155,7 @@ def clock(status: Status, *, at_ms: int) -> str:
     Raises ObserverError: the clock was set back, or had been ahead.
     """
     last = iso_ms(status.last_stored_at or "") or 0
-    if last > at_ms + AHEAD_MS:
+    if last > at_ms + 300_000:
         hours = f"{(last - at_ms) / 3_600_000:,.1f} h"
         message = f"the last event was stored {hours} in the future: the clock was changed"
         raise ObserverError(
@@ -173,7 +169,7 @@ def disk(here: Home) -> str:
     folder = next(path for path in (here.root, *here.root.parents) if path.exists())
     free_bytes, inodes = shutil.disk_usage(folder).free, os.statvfs(folder)
     found = f"{size_text(free_bytes)} free"
-    has_few = inodes.f_files and inodes.f_favail < FEW_FILES  # some file systems count none
+    has_few = inodes.f_files and inodes.f_favail < 1000  # some file systems count none
     if has_few:
         found += f", room for {inodes.f_favail} files"
     if has_few or free_bytes < LOW_DISK_BYTES:

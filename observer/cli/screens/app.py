@@ -32,11 +32,6 @@ Row = dict[str, Any]
 
 ROWS = 200
 """Rows of one page; more come as the last one is reached."""
-TYPING_S = 0.12
-"""A pause in typing after which is asked."""
-LOOK_S = 1.0
-ROOMY = 60
-"""Columns from which on a line begins with its time."""
 TITLE_CHARS = 400
 
 
@@ -152,7 +147,7 @@ class Listing(Screen[None]):
         colour = colour_of(kind, failed=bool(has_failed))
         parts = [(f"{kind:<10}  ", colour), (plain(one_line(row["title"], TITLE_CHARS)), "")]
         when = minute_of(row["created_at"])[5:16]
-        is_roomy = self.size.width >= ROOMY
+        is_roomy = self.size.width >= 60
         return Text.assemble(*([(f"{when}  ", "dim")] if is_roomy else []), *parts)
 
     def show(self, found: Sequence[Row], empty: str) -> None:
@@ -219,7 +214,7 @@ class TimelineScreen(Listing):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.set_interval(LOOK_S, self._look)
+        self.set_interval(1.0, self._look)
 
     @property
     def words(self) -> str:
@@ -253,7 +248,7 @@ class TimelineScreen(Listing):
 
     def on_input_changed(self) -> None:
         """Ask once typing pauses."""
-        self.reload(TYPING_S)
+        self.reload(0.12)
 
     def on_input_submitted(self) -> None:
         self.set_focus(self.query_one(Rows))

@@ -17,10 +17,6 @@ from observer.cli.screens import Asker, words_of
 from observer.core.errors import ObserverError
 from observer.core.text import counted, plain
 
-PAIRS = 50
-BESIDE = 90
-"""Columns from which on the two notes stand beside each other."""
-
 
 class Review(Screen[None]):
     """One pair after the other: the newer note, and the older one beside or below it."""
@@ -53,12 +49,12 @@ class Review(Screen[None]):
 
     def on_resize(self, event: Resize) -> None:
         """Put the notes below each other where they are too narrow beside."""
-        self.query_one("#pair").set_class(event.size.width >= BESIDE, "beside")
+        self.query_one("#pair").set_class(event.size.width >= 90, "beside")
 
     @work
     async def _load(self) -> None:
         try:
-            found = await self._source.listed("pairs", limit=PAIRS)
+            found = await self._source.listed("pairs", limit=50)
         except ObserverError as error:
             self._say(words_of(error))
             return
