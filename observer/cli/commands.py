@@ -10,13 +10,16 @@ import importlib
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
 from observer.cli.output import OUTPUT_OPTIONS
 from observer.core.errors import BadInput
 from observer.core.text import did_you_mean
+
+Given: TypeAlias = Any
+"""Options of a command, as click passes them."""
 
 PURPOSES = {
     "Look": {

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from observer.cli import output
-from observer.cli.commands import command
+from observer.cli.commands import Given, command
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound
@@ -44,13 +44,7 @@ GIT = "git"
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before importing what was found.")
 @click.option("--stop", is_flag=True, help="Give up the import in the background.")
 @click.option("--worker", is_flag=True, hidden=True)
-def import_command(
-    *,
-    words: tuple[str, ...],
-    stop: bool,
-    worker: bool,
-    **options: Any,  # noqa: ANN401 - the options above
-) -> None:
+def import_command(*, words: tuple[str, ...], stop: bool, worker: bool, **options: Given) -> None:
     """Import earlier sessions, notes and git history; nothing twice."""
     if worker:
         work(home(), sources())

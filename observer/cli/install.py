@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from observer.cli import completion, output
-from observer.cli.commands import command
+from observer.cli.commands import Given, command
 from observer.cli.session import mention_paused
 from observer.clients import installers
 from observer.clients.client import Client
@@ -73,7 +73,7 @@ def install_command(
     tools: str,
     ctrl_r: bool | None,
     yes: bool,
-    **options: Any,  # noqa: ANN401 - the options above
+    **options: Given,
 ) -> int:
     """Make clients report: those named, or all that are found."""
     if tools:

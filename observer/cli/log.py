@@ -14,7 +14,7 @@ from typing import Any, TextIO
 import click
 
 from observer.cli import output
-from observer.cli.commands import command
+from observer.cli.commands import Given, command
 from observer.cli.read import rows_of
 from observer.cli.session import written
 from observer.core import moment
@@ -37,7 +37,7 @@ _STAMP = re.compile(r"\A(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z")
 @click.option("--daemon", is_flag=True, help="What the daemon says of its work instead.")
 @output.limit_option(20, "Most lines.", most=RECENT)
 @output.scope_options
-def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Any) -> None:  # noqa: ANN401 - the options above
+def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Given) -> None:
     """Show turns, and what was done, line by line."""
     if daemon:
         _show_daemons(follow=follow, limit=limit)

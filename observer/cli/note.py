@@ -6,13 +6,13 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import click
 import msgspec
 
 from observer.cli import completion, output
-from observer.cli.commands import command, listing
+from observer.cli.commands import Given, command, listing
 from observer.cli.session import LINKS, known_types, meant, nearly, on_behalf, open_memory
 from observer.core import moment
 from observer.core.errors import BadInput, NotFound
@@ -47,12 +47,7 @@ item_argument = click.argument("handle", metavar="ID|UUID", shell_complete=compl
 @click.option("--waiting", is_flag=True, help="Only what waits for approval, or is suspicious.")
 @output.limit_option(50, "Most notes listed.")
 def note_command(
-    *,
-    project: str | None,
-    everywhere: bool,
-    waiting: bool,
-    limit: int,
-    **given: Any,  # noqa: ANN401 - the options above
+    *, project: str | None, everywhere: bool, waiting: bool, limit: int, **given: Given
 ) -> None:
     """List notes, newest first, or change one of them."""
     types = tuple(filter(None, given.pop("types").split(",")))
@@ -100,7 +95,7 @@ def history_command(*, handle: str) -> None:
 @click.option("--confidence", type=float, help="How sure, from 0 to 1.")
 @click.option("--layer", type=click.Choice(get_args(Layer)), help="A new layer.")
 @click.option("--tag", "tags", multiple=True, help="The new tags, all of them; may be repeated.")
-def edit_command(*, handle: str, content: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401 - the options above
+def edit_command(*, handle: str, content: tuple[str, ...], **given: Given) -> None:
     """Change a note: its text, or what the options name."""
     given["type"] = given.pop("type_")
     if content:

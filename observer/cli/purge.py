@@ -11,7 +11,7 @@ import click
 from msgspec.structs import asdict
 
 from observer.cli import completion, output
-from observer.cli.commands import command
+from observer.cli.commands import Given, command
 from observer.cli.exclusive import alone_and_drained, open_here
 from observer.cli.session import open_memory, reading
 from observer.core import config
@@ -96,12 +96,7 @@ def _copies(left: Iterable[str]) -> list[str]:
 @click.option("--dry-run", is_flag=True, help="Show what goes, and change nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def purge_command(
-    *,
-    ids: tuple[str, ...],
-    secrets: bool,
-    dry_run: bool,
-    yes: bool,
-    **options: Any,  # noqa: ANN401 - the options above
+    *, ids: tuple[str, ...], secrets: bool, dry_run: bool, yes: bool, **options: Given
 ) -> None:
     """Take events out for good: out of log, index, spool and backups."""
     output.refuse_agents("an agent purges nothing")

@@ -21,7 +21,7 @@ import msgspec
 import orjson
 
 from observer.cli import completion, output
-from observer.cli.commands import command
+from observer.cli.commands import Given, command
 from observer.cli.completion import of_daemon, request
 from observer.cli.session import known_types, mention_unwritable, on_behalf, open_memory
 from observer.clients.config_files.context import shipped
@@ -76,7 +76,7 @@ depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, sh
     help="team: ask the servers of shares too.",
 )
 @click.option("--explain", is_flag=True, help="Show the score and signals of each hit.")
-def search_command(*, query: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - the options above
+def search_command(*, query: tuple[str, ...], **options: Given) -> None:
     """Find earlier work; without a query list the newest."""
     options["files"] = list(options["files"])
     options["everywhere"] |= options["scope"] == "team" and not options["project"]
@@ -162,7 +162,7 @@ def why_command(*, target: str) -> None:
 @click.argument("name")
 @output.scope_options
 @output.limit_option(3, "Most items of each sort.")
-def graph_command(**options: Any) -> None:  # noqa: ANN401 - the options above
+def graph_command(**options: Given) -> None:
     """Show what hangs on a file, symbol, package, error or person."""
     ask("related", **options)
 
@@ -181,7 +181,7 @@ def show_command(*, handles: tuple[str, ...], limit: int) -> None:
 @output.scope_options
 @click.option("--active", is_flag=True, help="Leave out sessions that are over.")
 @output.limit_option(20, "Most sessions.")
-def sessions_command(**options: Any) -> None:  # noqa: ANN401 - the options above
+def sessions_command(**options: Given) -> None:
     """List sessions of editors and shells, last active first."""
     scope, rows = rows_of("sessions", **options)
     if output.as_json(rows):
@@ -215,7 +215,7 @@ def show_projects() -> None:
 @command("today", "observer today --days 7 --all")
 @output.scope_options
 @click.option("--days", type=click.IntRange(1, 366), default=1, help="So many, today included.")
-def today_command(*, days: int, **options: Any) -> None:  # noqa: ANN401 - the options above
+def today_command(*, days: int, **options: Given) -> None:
     """Show what happened: sessions, commits, files, fixes, notes."""
     ask("account", days=days, **options)
 

@@ -11,7 +11,7 @@ import click
 import orjson
 
 from observer.cli import output
-from observer.cli.commands import command
+from observer.cli.commands import Given, command
 from observer.cli.session import TYPES, nearly, on_behalf
 from observer.clients import generic
 from observer.clients.registry import attribute
@@ -48,12 +48,7 @@ from observer.local.spool import Spool
 @click.option("--amends", type=int, multiple=True, help="Id of a note that this corrects.")
 @click.option("--expires", default="", help="When it stops to hold: 2027-01-31, or 30d from now.")
 @output.named_project("Name, folder or remote; the one around the current folder.")
-def remember_command(
-    *,
-    content: tuple[str, ...],
-    expires: str,
-    **fields: Any,  # noqa: ANN401 - the options above
-) -> None:
+def remember_command(*, content: tuple[str, ...], expires: str, **fields: Given) -> None:
     """Keep a note: a decision, a constraint; - reads it from stdin."""
     text = sys.stdin.read() if content == ("-",) else " ".join(content)
     until = coming_ms(expires, now_ms=now_ms())
