@@ -56,11 +56,8 @@ def test_search_sessions_and_projects_are_for_people_and_for_scripts(
 
 def test_show_takes_any_handle_and_names_what_there_is_not(run: Run, filled: Home) -> None:
     hit = run("search", "login", "--json").json["observations"][0]
-    record = next(
-        line
-        for line in map(json.loads, run("export").out.splitlines())
-        if line["record"] == "item" and line["id"] == hit["id"]
-    )
+    lines = map(json.loads, run("export").out.splitlines())
+    record = next(one for one in lines if (one["record"], one.get("id")) == ("item", hit["id"]))
     for handle in (str(hit["id"]), record["uuid"], record["uuid"][:18]):
         assert run("show", handle, "--json").json["observations"][0]["id"] == hit["id"]
     shown = run("show", "nosuch", str(hit["id"]), "999999", "--json")
@@ -260,31 +257,27 @@ def test_a_session_that_is_not_there_is_named(
 
 
 EMPTY = [
-    pytest.param("search zebra", "nothing found: try other words, or ask in all", id="words"),
-    pytest.param("search --file a.py", "nothing found: leave out an option, or ask", id="options"),
-    pytest.param("search --explain zebra", "nothing found: try other words", id="explained"),
-    pytest.param("search --all --failed zebra", "words, or leave out an option\n", id="all"),
-    pytest.param("sessions", "no session yet: one begins with the next prompt of", id="sessions"),
-    pytest.param("sessions --active", "no session goes on: leave out --active", id="active"),
-    pytest.param("today", "look back with: --days 7, or ask in all projects", id="today"),
-    pytest.param("note", "no notes yet: keep one with: observer remember TEXT", id="notes"),
-    pytest.param("note --tag x", "no notes like that: leave out an option, or", id="tagged"),
-    pytest.param("note --waiting --all", "no notes like that: leave out an option\n", id="waiting"),
-    pytest.param("note deleted", "comes back with: observer undo ID", id="deleted"),
-    pytest.param("note folder", "add one with: observer note folder add PATH", id="folders"),
-    pytest.param("show", "one begins with the next prompt of", id="show"),
-    pytest.param("context", "none has worked here; what is known: observer search", id="context"),
-    pytest.param(
-        "context --explain", "none has worked here; what is known", id="explained context"
-    ),
-    pytest.param("import --dry-run", "name where: observer import SOURCE PATH", id="dry import"),
-    pytest.param("import --yes", "name where: observer import SOURCE PATH", id="import"),
-    pytest.param(
-        "purge --text zebra --yes", "stored of it; look what is: observer search --all", id="purge"
-    ),
-    pytest.param("status --space", "observer config set retention_days DAYS", id="space"),
-    pytest.param("log --daemon", "observer config set log_level debug", id="daemon's log"),
-    pytest.param("note draft zebra", "use other words", id="draft"),
+    ("search zebra", "nothing found: try other words, or ask in all"),
+    ("search --file a.py", "nothing found: leave out an option, or ask"),
+    ("search --explain zebra", "nothing found: try other words"),
+    ("search --all --failed zebra", "words, or leave out an option\n"),
+    ("sessions", "no session yet: one begins with the next prompt of"),
+    ("sessions --active", "no session goes on: leave out --active"),
+    ("today", "look back with: --days 7, or ask in all projects"),
+    ("note", "no notes yet: keep one with: observer remember TEXT"),
+    ("note --tag x", "no notes like that: leave out an option, or"),
+    ("note --waiting --all", "no notes like that: leave out an option\n"),
+    ("note deleted", "comes back with: observer undo ID"),
+    ("note folder", "add one with: observer note folder add PATH"),
+    ("show", "one begins with the next prompt of"),
+    ("context", "none has worked here; what is known: observer search"),
+    ("context --explain", "none has worked here; what is known"),
+    ("import --dry-run", "name where: observer import SOURCE PATH"),
+    ("import --yes", "name where: observer import SOURCE PATH"),
+    ("purge --text zebra --yes", "stored of it; look what is: observer search --all"),
+    ("status --space", "observer config set retention_days DAYS"),
+    ("log --daemon", "observer config set log_level debug"),
+    ("note draft zebra", "use other words"),
 ]
 
 
@@ -299,7 +292,7 @@ def bare(tmp_path: Path, fill: Callable[..., None], monkeypatch: pytest.MonkeyPa
     return Home(tmp_path)
 
 
-@pytest.mark.parametrize(("line", "said"), EMPTY)
+@pytest.mark.parametrize(("line", "said"), EMPTY, ids=[line for line, _ in EMPTY])
 def test_an_empty_answer_says_what_next(
     run: Run, bare: Home, home: Home, line: str, said: str
 ) -> None:
@@ -308,6 +301,8 @@ def test_an_empty_answer_says_what_next(
     ran = run(*line.split())
     assert said in " ".join(f"{ran.out}{ran.err}".split(" "))
     assert ran.code == (3 if line in {"show", "note draft zebra"} else 0)
+    if line in {"sessions", "note", "note deleted"}:
+        assert json.loads(run(*line.split(), "--json").out) == []
 
 
 def test_words_that_only_an_option_leaves_out_are_not_called_unknown(
@@ -317,11 +312,6 @@ def test_words_that_only_an_option_leaves_out_are_not_called_unknown(
     said = run("search", word, "--branch", "no-such-branch").out
     assert "\nthe options leave out what holds these words: leave one out, or ask" in said
     assert "nothing holds" not in said
-
-
-@pytest.mark.parametrize("line", ["sessions", "note", "note deleted"])
-def test_empty_json_is_an_empty_list(run: Run, bare: Home, line: str) -> None:
-    assert json.loads(run(*line.split(), "--json").out) == []
 
 
 DURATIONS = {"uptime_ms", "duration_ms"}

@@ -34,15 +34,15 @@ def word_in(text: str) -> str:
     return re.findall(r'name="sure" value="(\w+)"', text)[0]
 
 
-def test_a_purge_shows_first_what_would_go(browser: Browser, shop: Shop, home: Home) -> None:
+def test_a_purge_shows_first_what_would_go_and_takes_it_once_confirmed(
+    browser: Browser, shop: Shop, home: Home
+) -> None:
     text = browser.change("/purge", text="zebediah").text
     assert "1 event: 1 prompt" in text
     assert "Sell plums" in text
     assert "Paint" not in text
     assert begun(home) is None
 
-
-def test_what_was_shown_goes_once_it_is_confirmed(browser: Browser, shop: Shop, home: Home) -> None:
     asked = {"text": "zebediah"}
     word = word_in(browser.change("/purge", **asked).text)
     assert "being taken out" in browser.change("/purge", **asked, sure=word).text
