@@ -7,7 +7,7 @@ the events of its session once more. Projects with no note in common know nothin
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain
 
 import msgspec
@@ -130,7 +130,7 @@ def reasons(reader: StoreReader, asked: Criteria) -> dict[int, str]:
     """
     if asked == Criteria(owner=asked.owner):
         raise BadInput("nothing says what to purge", hint="see: observer purge --help")
-    fits = _Fitting(reader, asked)
+    fits = _fitting(reader, asked)
     sessions: dict[int, int | None] = {}
     found: dict[int, str] = {}
     for stored in reader.stored_events():
@@ -179,30 +179,24 @@ def kept_files(reader: StoreReader, asked: Criteria) -> list[str]:
     return sorted(kept)
 
 
-class _Fitting:
-    """Matches the events that were asked for."""
+def _fitting(reader: StoreReader, asked: Criteria) -> Callable[[StoredEvent], str]:
+    """Return what says why an event was asked for; "" for one that was not."""
+    text = finder([asked.text] if asked.text else [])
+    seqs, sessions = _of_items(reader, asked), _sessions(reader, asked.session)
+    of_file = _of_file(reader, asked) if asked.file else frozenset[int]()
 
-    def __init__(self, reader: StoreReader, asked: Criteria) -> None:
-        self._asked = asked
-        self._text = finder([asked.text] if asked.text else [])
-        self._seqs = _of_items(reader, asked)
-        self._sessions = _sessions(reader, asked.session)
-        self._of_file = _of_file(reader, asked) if asked.file else frozenset()
-
-    def __call__(self, stored: StoredEvent) -> str:
-        """Return why an event was asked for; "" for one that was not."""
-        asked = self._asked
+    def why(stored: StoredEvent) -> str:
         is_within = (
-            (self._seqs is None or stored.seq in self._seqs)
+            (seqs is None or stored.seq in seqs)
             and (asked.project_id is None or stored.project_id == asked.project_id)
-            and (self._sessions is None or stored.session_id in self._sessions)
+            and (sessions is None or stored.session_id in sessions)
             and asked.client in {"", stored.client}
             and (asked.since_ms is None or stored.at_ms >= asked.since_ms)
             and (asked.until_ms is None or stored.at_ms < asked.until_ms)
-            and (not asked.file or stored.seq in self._of_file or _names(stored, asked.file))
+            and (not asked.file or stored.seq in of_file or _names(stored, asked.file))
         )
-        held = places(self._text, stored) if is_within and self._text else ()
-        if not is_within or (self._text and not held):
+        held = places(text, stored) if is_within and text else ()
+        if not is_within or (text and not held):
             return ""
         whys = (
             f"holds it in {listed(held)}" if held else "",
@@ -215,6 +209,8 @@ class _Fitting:
             "of that time" if (asked.since_ms, asked.until_ms) != (None, None) else "",
         )
         return "; ".join(filter(None, whys))
+
+    return why
 
 
 def _of_items(reader: StoreReader, asked: Criteria) -> set[int] | None:

@@ -73,7 +73,11 @@ def _redacted_of(
             if (after := redacted_text(before)) != before:
                 put_texts(after)
                 events += 1
-                kinds += _kinds(before, after)
+                if before.data != after.data:
+                    kinds += _marked(before.data, after.data)
+                else:  # its root and branch stand in the data as well
+                    around = (f"{i.root}\n{i.branch}\n{i.commit}".encode() for i in (before, after))
+                    kinds += _marked(*around)
         seen = batch[-1].seq
     for project, cleaned in renamed(reader):
         put_project(cleaned)
@@ -135,14 +139,6 @@ def renamed(reader: StoreReader) -> Iterator[tuple[Project, Project]]:
             yield project, cleaned
 
 
-def _kinds(before: StoredText, after: StoredText) -> Counter[str]:
-    """Count the secrets of an event by kind; its root and branch stand in the data as well."""
-    if before.data != after.data:
-        return _marked(before.data, after.data)
-    beside = (f"{one.root}\n{one.branch}\n{one.commit}".encode() for one in (before, after))
-    return _marked(*beside)
-
-
 def _marked(before: bytes, after: bytes) -> Counter[str]:
     was, now = (
         Counter(
@@ -182,61 +178,23 @@ SEARCHED = "searched for seen"
 """Name of the fact how much was known when all that is stored was searched for it."""
 _UP_TO = " up to "
 """Behind which the fact says how far a search went that is not over."""
-_STRETCH = 10
-"""Batches between two notes of that."""
 UNDERIVED_PROJECTS = "redacted projects"
 """Name of the fact which projects are still derived from what is redacted now."""
 
 
-def is_behind(reader: StoreReader) -> bool:
-    """Return True if values became known since what is stored was searched."""
-    return len(SEEN) > 0 and reader.meta(SEARCHED) != SEEN.state
-
-
-def searched(reader: StoreReader) -> int:
-    """Return the `seq` up to which what is stored was searched for all that is known now."""
-    known, _, reached = reader.meta(SEARCHED).partition(_UP_TO)
-    return int(reached) if reached and known == SEEN.state else 0
-
-
-def found(
-    store: OwnedStore, after_seq: int = 0, advance: Callable[[int], object] = lambda _: None
-) -> tuple[list[int], int]:
-    """Return the `seq` of each event of a stretch that holds a known value, and of its last event.
-
-    The last is 0 where no events follow. Takes .1 s for a megabyte; each batch is read on its own,
-    so that writes go on and the write-ahead log is taken in.
-    """
-
-    def batch(seen: int) -> Sequence[StoredText]:
-        with store.read() as reader:
-            return reader.stored_texts(after_seq=seen, limit=BATCH)
-
-    return _holding(batch, advance, after_seq, batches=_STRETCH)
-
-
 def found_in(reader: StoreReader) -> list[int]:
-    """Return the same of all that a reader sees, as of a copy that nobody else has open."""
-    return _holding(lambda seen: reader.stored_texts(after_seq=seen, limit=BATCH))[0]
-
-
-def _holding(
-    batch_after: Callable[[int], Sequence[StoredText]],
-    advance: Callable[[int], object] = lambda _: None,
-    seen: int = 0,
-    *,
-    batches: int = -1,
-) -> tuple[list[int], int]:
-    seqs = []
-    while batches and (batch := batch_after(seen)):
-        for stored in batch:
-            advance(1)
-            beside = f"{stored.root}\n{stored.branch}\n{stored.commit}\n{stored.dedup}".encode()
-            if _is_known(stored.data) or _is_known(beside):
-                seqs.append(stored.seq)
+    """Return the `seq` of each event that holds a known value; takes .1 s for a megabyte."""
+    seqs, seen = list[int](), 0
+    while batch := reader.stored_texts(after_seq=seen, limit=BATCH):
+        seqs += _holding(batch)
         seen = batch[-1].seq
-        batches -= 1
-    return seqs, 0 if batches else seen
+    return seqs
+
+
+def _holding(batch: Sequence[StoredText]) -> list[int]:
+    around = (f"{one.root}\n{one.branch}\n{one.commit}\n{one.dedup}".encode() for one in batch)
+    held = zip(batch, around, strict=True)
+    return [one.seq for one, beside in held if _is_known(one.data) or _is_known(beside)]
 
 
 def redact_events(writer: Writer, seqs: Collection[int]) -> None:
@@ -269,16 +227,21 @@ def catch_up(
 ) -> int:
     """Redact all that holds what is known by now, and return how many events did.
 
-    `write` carries out each stretch where the store is written; it goes on where it was stopped.
+    `write` carries out each batch where the store is written; it goes on where it was stopped.
     """
     known = SEEN.state
     with store.read() as reader:
-        if not is_behind(reader):
-            return 0
-        after_seq = searched(reader)
+        before, _, reached = reader.meta(SEARCHED).partition(_UP_TO)
+    if not len(SEEN) or (before, reached) == (known, ""):
+        return 0
+    after_seq = int(reached) if reached and before == known else 0
     count = 0
     while True:
-        seqs, after_seq = found(store, after_seq, advance)
+        # Each batch is read on its own: writes go on, and the write-ahead log is taken in.
+        with store.read() as reader:
+            batch = reader.stored_texts(after_seq=after_seq, limit=BATCH)
+        seqs, after_seq = _holding(batch), batch[-1].seq if batch else 0
+        advance(len(batch))
         write(redact_found, store, seqs, known, after_seq)
         count += len(seqs)
         if not after_seq:

@@ -35,15 +35,17 @@ ROWS = 200
 TITLE_CHARS = 400
 
 
+def vi(*actions: str) -> list[BindingType]:
+    """Return the keys of `less` and `vi` down, up, to the first and to the last."""
+    return [Binding(key, action, show=False) for key, action in zip("jkgG", actions, strict=True)]
+
+
 class Words(VerticalScroll):
     """A text with the keys of `less` and `vi` beside its own."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "scroll_down", show=False),
-        Binding("k", "scroll_up", show=False),
-        Binding("g", "scroll_home", show=False),
-        Binding("G", "scroll_end", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = vi(
+        "scroll_down", "scroll_up", "scroll_home", "scroll_end"
+    )
 
 
 class ItemScreen(Screen[None]):
@@ -98,12 +100,7 @@ class ItemScreen(Screen[None]):
 class Rows(OptionList):
     """A list with the keys of `less` and `vi` beside its own."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "cursor_down", show=False),
-        Binding("k", "cursor_up", show=False),
-        Binding("g", "first", show=False),
-        Binding("G", "last", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = vi("cursor_down", "cursor_up", "first", "last")
 
 
 class Listing(Screen[None]):
