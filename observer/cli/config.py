@@ -105,11 +105,7 @@ def _known(name: str) -> str:
 
 
 def put_in_force(here: Home, name: str, value: object) -> bool:
-    """Write one setting while no daemon runs; return whether one ran, and runs with it again.
-
-    Raises ConfigInvalid: as `write_setting`; DaemonUnavailable: a daemon does not stop, or does not
-    come back.
-    """
+    """Write a setting; return if a daemon restarted. Raises ConfigInvalid, DaemonUnavailable."""
     from observer.cli.exclusive import TRIES, alone  # noqa: PLC0415 - 0.5 s, to change one only
 
     _changed(here, name, value)  # what the daemon could not start with leaves it running
@@ -122,11 +118,7 @@ def put_in_force(here: Home, name: str, value: object) -> bool:
 
 
 def write_setting(here: Home, name: str, value: object) -> None:
-    """Replace one value in the settings' file, atomically.
-
-    Raises ConfigInvalid: the file is not TOML, has another setting that is refused, or cannot be
-    written.
-    """
+    """Replace one value in the settings' file, atomically. Raises ConfigInvalid: it cannot be."""
     try:
         text = _changed(here, name, value)
         make_private(here.root)

@@ -68,11 +68,7 @@ def _held(here: Home, tries: int) -> Iterator[None]:
 
 
 def _brought_back(here: Home, substitute: subprocess.Popen[bytes] | None) -> bool:
-    """Start the daemon if one ran before, or if events wait for one; let its substitute go.
-
-    Return False where it does not answer, and a note says why. One that only takes long is left to
-    the substitute.
-    """
+    """Start the daemon if one ran before, or if events wait; False, with a note, if it does not."""
     is_up = True
     try:
         if substitute or (here.alive.exists() and not Spool(here.spool).is_empty()):
@@ -107,11 +103,7 @@ def alone_and_drained(here: Home) -> Iterator[None]:
 
 
 def repair_first(here: Home) -> None:
-    """Repair the database if it is damaged; print what was repaired and lost to stderr.
-
-    One that an older observer wrote is brought to today's schema. Raises StoreUnavailable: it
-    cannot be repaired; DaemonUnavailable: a daemon does not stop.
-    """
+    """Repair a damaged database, and say so. Raises StoreUnavailable, DaemonUnavailable."""
     if has_damage(here):
         request_repair(here, "a command found pages that were changed on the disk")
     else:

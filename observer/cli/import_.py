@@ -303,11 +303,7 @@ class _Ended(Exception):
 
 
 def work(home: Home, sources: Mapping[str, SessionSource]) -> None:
-    """Import what is queued, then follow what the settings name, for as long as there is any.
-
-    Raises BadInput: the settings name a source that is not known; DaemonUnavailable: the daemon is
-    gone, or does not answer.
-    """
+    """Import what is queued, then follow what settings name. Raises BadInput, DaemonUnavailable."""
     run.give_way()
     follow = config.load(home).follow
     known = [name for name, source in sources.items() if source.can_follow()]

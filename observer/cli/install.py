@@ -163,7 +163,6 @@ def _list_installed(found: list[installers.Installed], *, dry_run: bool) -> None
 def _leave(
     context: InstallContext, found: list[installers.Installed], *, memory: bool, yes: bool
 ) -> None:
-    """Take out what was found, record nothing from now on, and delete the memory if asked to."""
     output.refuse_agents("an agent does not take observer out")
     here = context.home
     if not output.wants_json():

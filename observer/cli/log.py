@@ -104,7 +104,6 @@ def _show_daemons(*, follow: bool, limit: int) -> None:
 
 
 def _show_line(line: str) -> None:
-    """Print a line, at the time of whoever reads it."""
     text = line.rstrip("\n")
     if not output.as_json(text):
         local = _STAMP.sub(lambda at: moment.second_of(f"{at[1]}Z"), text)

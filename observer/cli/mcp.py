@@ -27,10 +27,7 @@ Offer = dict[str, Any]
 
 
 def offers(names: Sequence[str]) -> list[Offer]:
-    """Return the toolsets of a choice, without one all; `tokens` are about 4 characters each.
-
-    Raises BadInput: two of them have a tool of the same name.
-    """
+    """Return the toolsets of a choice, or all, with tokens. Raises BadInput: a tool is twice."""
     tools_of(tuple(names), _NO_MEMORY, str)
     found = []
     for name in names or toolsets():

@@ -133,10 +133,7 @@ def clean(text: str) -> str:
 
 
 def marked_line(before: Iterable[tuple[str, int]], word: str, rest: str, *, colour: str) -> None:
-    """Print cells, each with its width, a coloured word and the rest, cut at the terminal's width.
-
-    Colours are left out where `NO_COLOR` is set, and where nobody looks.
-    """
+    """Print cells with their widths, a coloured word and the rest, cut at the terminal's width."""
     texts = [(clean(text), width) for text, width in before]
     cells = [_head(text, width) + " " * (width - _cells(text)) for text, width in texts]
     start, kind = "  ".join([*cells, ""]), f"{word[:_WORD_CELLS]:<{_WORD_CELLS}}"
@@ -218,10 +215,7 @@ def _hanging(line: str, width: int) -> list[str]:
 
 
 def _folded(text: str, cells: int, *, breaks: bool = False) -> list[str]:
-    """Return text in lines of at most so many columns; only if it `breaks`, within a long word.
-
-    A path is broken between its names where they fit.
-    """
+    """Return text in lines of so many columns; with `breaks`, long words and paths are broken."""
     lines = [""]
     for word in _WORD.findall(text):
         if lines[-1] and _cells(lines[-1]) + _cells(word.rstrip()) > cells:
@@ -235,7 +229,6 @@ def _folded(text: str, cells: int, *, breaks: bool = False) -> list[str]:
 
 
 def _head(text: str, cells: int) -> str:
-    """Return the beginning of a text that takes at most so many columns."""
     if text.isascii():
         return text[:cells]
     from rich.cells import chop_cells  # noqa: PLC0415 - as above
@@ -291,10 +284,7 @@ def scope_options(command: F) -> F:
 
 
 def refuse_agents(message: str) -> None:
-    """Let nobody but a person go on.
-
-    Raises CapturedUserOnly: an agent runs this, with the message.
-    """
+    """Let nobody but a person go on. Raises CapturedUserOnly: an agent runs this."""
     if attribute(os.environ).author == "agent":
         raise CapturedUserOnly(message, hint="ask the person to run it")
 
@@ -302,11 +292,7 @@ def refuse_agents(message: str) -> None:
 def confirm_once(
     question: str, *, yes: bool, refusal: str, hint: str = "add --yes, or --dry-run to look only"
 ) -> None:
-    """Ask whether to go on with what was shown, unless the answer was given before.
-
-    Raises BadInput: there is nobody to ask, with the refusal and the hint; click.Abort: the answer
-    was no, which the refusal says.
-    """
+    """Ask whether to go on, unless `yes`. Raises BadInput: nobody can be asked; click.Abort: no."""
     if yes:
         return
     if wants_json() or not sys.stdin.isatty():

@@ -69,10 +69,7 @@ def policy_command(*, path: Path) -> int:
 
 
 def decision(path: Path) -> PolicyDecision:
-    """Return what applies to an absolute path.
-
-    Raises ConfigInvalid: the settings cannot be used.
-    """
+    """Return what applies to an absolute path. Raises ConfigInvalid: settings cannot be used."""
     is_folder = path.is_dir()
     folder = str(path) if is_folder else work_tree_of(str(path), "/") or str(path.parent)
     place = detect_place(folder)
@@ -112,11 +109,7 @@ OWN = "observer"
 
 
 class Here(PolicyDecision, frozen=True, kw_only=True):
-    """What is recorded in a project, of whom, and what an agent is given at its start.
-
-    `heard` has by client when it last reported something here, `given` the file with the context
-    of the client that began last, or would begin now.
-    """
+    """What is recorded in a project, `heard` of whom, and the file `given` to the last agent."""
 
     heard: dict[str, str] = msgspec.field(default_factory=dict)
     given: str = ""
@@ -139,7 +132,6 @@ def here(home: Home) -> Here | None:
 
 
 def _heard(home: Home, root: str) -> dict[str, Any]:
-    """Return which clients were heard in a project, and the context of the last agent."""
     from observer.search.handles import around  # noqa: PLC0415 - half a second, as below
     from observer.tools.hook_output import ANYONES, SESSIONS, mirror  # noqa: PLC0415
 

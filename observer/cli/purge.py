@@ -51,11 +51,7 @@ def redact(here: Home, *, dry_run: bool, yes: bool) -> None:
 
 
 def redacted(here: Home) -> PurgeReceipt:
-    """Redact all that is stored; the caller holds the home. The next start resumes if killed.
-
-    Raises StoreUnavailable: a database cannot be written, or is read meanwhile; OSError: a file
-    cannot be written.
-    """
+    """Redact all; the caller holds the home. Raises StoreUnavailable, OSError: as `carry_out`."""
     with reading(here) as reader:
         total = reader.totals().events
     with output.progress("redacting", total) as advance:

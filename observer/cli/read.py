@@ -221,10 +221,7 @@ def today_command(*, days: int, **options: Given) -> None:
 
 
 def ask(question: str, **arguments: object) -> None:
-    """Print the answer to a question of `observer.tools.questions`.
-
-    Raises ObserverError: the question is wrong; raised after a partial answer was printed.
-    """
+    """Print the answer to a question. Raises ObserverError: it is wrong, if only in part."""
     reply = answer(question, is_json=output.wants_json(), **arguments)
     if reply.text is not None and output.wants_json():
         sys.stdout.buffer.write(output.escaped(reply.text.encode()) + b"\n")
@@ -235,19 +232,13 @@ def ask(question: str, **arguments: object) -> None:
 
 
 def rows_of(question: str, **arguments: object) -> tuple[str, list[dict[str, Any]]]:
-    """Return the first line of the answer to a question, and its rows.
-
-    Raises ObserverError: the question is wrong.
-    """
+    """Return an answer's first line, and its rows. Raises ObserverError: the question is wrong."""
     scope, text = text_of(question, is_json=True, **arguments)
     return scope, orjson.loads(text)
 
 
 def text_of(question: str, *, is_json: bool, **arguments: object) -> tuple[str, str]:
-    """Return the first line of the answer to a question, and the rest as text or as JSON.
-
-    Raises ObserverError: the question is wrong.
-    """
+    """Return an answer's first line, and its text or JSON. Raises ObserverError: it is wrong."""
     reply = answer(question, is_json=is_json, **arguments)
     if reply.problem is not None or reply.text is None:
         raise _error(reply)
@@ -255,11 +246,7 @@ def text_of(question: str, *, is_json: bool, **arguments: object) -> tuple[str, 
 
 
 def answer(question: str, *, is_json: bool, **arguments: object) -> CommandReply:
-    """Return the answer to a question, the daemon's if it has one.
-
-    Raises StoreUnavailable: there is no memory yet, or it cannot be read; ConfigInvalid: the
-    settings cannot be read.
-    """
+    """Return the answer, the daemon's if it has one. Raises StoreUnavailable, ConfigInvalid."""
     asked = request(question, is_json=is_json, **arguments)
     if found := of_daemon(asked):
         return found

@@ -21,11 +21,7 @@ from observer.upkeep.take_out import deletions
 
 
 def show_space(here: Home) -> None:
-    """Show what takes the space, by part, project and type, and what retention would free.
-
-    `database` is by use of its pages; events count by their JSON there. `expired` goes next, with
-    all that is derived of it. The total leaves out an observer that is installed into the home.
-    """
+    """Show what takes the space, by part, project and type, and what retention would free."""
     found = _measured(here)
     if output.as_json(found):
         return
@@ -97,7 +93,6 @@ def _measured(here: Home) -> dict[str, Any]:
 def _by(
     found: Mapping[tuple[int, str], EventVolume], name: Callable[[int, str], str]
 ) -> dict[str, Volume]:
-    """Return amounts by a name, the largest first."""
     parts: dict[str, EventVolume] = {}
     for place, amount in found.items():
         key = name(*place)

@@ -243,10 +243,8 @@ def _chosen(names: Sequence[str]) -> tuple[int, ...]:
             return tuple(memory.project(name).id for name in names)
         around = memory.project_at(str(working_folder()))
     if around is None:
-        raise BadInput(
-            "nothing is recorded of a project around here yet",
-            hint="begin it with: observer import git; or share --all",
-        )
+        hint = "begin it with: observer import git; or share --all"
+        raise BadInput("nothing is recorded of a project around here yet", hint=hint)
     return (around.id,)
 
 
@@ -256,10 +254,7 @@ def _share(here: Home, name: str) -> ShareState:
 
 
 def _as_before(here: Home, share: ShareState, *, is_other: bool) -> ShareState:
-    """Return a share that is to be added, going on where this home was when it left it.
-
-    With fresh keys it is another machine there.
-    """
+    """Return a share that is to be added, going on where this home was when it left it."""
     with reading(here) as reader:
         there = reader.shares()
         before = reader.meta(outgoing.left_key(share.url))
@@ -316,11 +311,8 @@ def _show(here: Home, share: ShareState) -> None:
     for project_id, project in apart.items():
         if project_id in (share.projects or apart):
             output.say(KEPT_APART.format(project))
-    output.say(
-        f"as {config.owner(settings)} would leave for {carriers.without_login(share.url)}:"
-        if found
-        else "nothing leaves yet"
-    )
+    leaves = f"as {config.owner(settings)} would leave for {carriers.without_login(share.url)}:"
+    output.say(leaves if found else "nothing leaves yet")
     for one in found[:SHOWN]:
         output.say(f"  {one.project.name}: {one.item.type} - {one_line(one.item.title, 80)}")
     if len(found) > SHOWN:
@@ -334,7 +326,6 @@ def _asked(here: Home, body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _rounds(done: Sequence[dict[str, Any]]) -> None:
-    """Print what the rounds did; the exit code says that one failed."""
     is_said = output.as_json(done)
     if not (done or is_said):
         output.say(NOTHING)

@@ -1,8 +1,7 @@
 """A home in one file, to be moved or kept, and what is restored from such a file.
 
-A bundle is a packed tar file: a verified copy of the database, the settings, what was purged, which
-sessions were imported, which folders are note folders, and a manifest. What is restored is complete
-and checked before anything of the home moves.
+A bundle is a packed tar file of a verified copy of the database, `_parts` and a manifest. What is
+restored is complete and checked before anything of the home moves.
 """
 
 from __future__ import annotations
@@ -36,10 +35,7 @@ _SQLITE, _GZIP, _JSON = b"SQLite format 3\0", b"\x1f\x8b", b'{"'
 
 
 class BundleManifest(Value):
-    """What a bundle says of the home that it was made of; `owner` is whose personal notes it has.
-
-    Without a manifest nothing of it is known.
-    """
+    """What a bundle says of its home: empty if unknown; `owner` is whose personal notes it has."""
 
     version: str = ""
     home: str = ""
@@ -211,10 +207,8 @@ def _kept(home: Home, stamp: str, *, replaces: bool) -> str:
         if not events:
             return ""
         if not replaces:
-            raise BadInput(
-                f"there is a memory of {events:,} events in {home.root}",
-                hint="add --replace, which keeps a copy of it, or set OBSERVER_HOME",
-            )
+            hint = "add --replace, which keeps a copy of it, or set OBSERVER_HOME"
+            raise BadInput(f"there is a memory of {events:,} events in {home.root}", hint=hint)
         copy = home.backups / f"{home.database.stem}-replaced-{stamp}.db"
         store.backup(copy)
     return str(copy)

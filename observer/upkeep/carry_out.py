@@ -21,10 +21,7 @@ from observer.upkeep.shred import clear_derived, clear_text, finder, left, shred
 
 
 class PurgeOrder(Value):
-    """Events by their `seq`, texts that go from all files of the home; `redacts` secrets too.
-
-    `only_these`: another event that says the same may come later.
-    """
+    """What goes: events by `seq`, texts; with `only_these` another of the same may come later."""
 
     seqs: tuple[int, ...]
     texts: tuple[str, ...] = ()
@@ -33,10 +30,7 @@ class PurgeOrder(Value):
 
 
 def begin(home: Home, order: PurgeOrder) -> None:
-    """Write an order down: from now on it is carried out, by whoever comes next.
-
-    Raises OSError: the home cannot be written; nothing was begun.
-    """
+    """Write an order down, to be carried out by whoever comes next. Raises OSError: not begun."""
     unfinished = home.root / f".{home.purging.name}"
     shred(unfinished)
     create(unfinished, msgspec.json.encode(order))
@@ -45,19 +39,15 @@ def begin(home: Home, order: PurgeOrder) -> None:
 
 
 def begun(home: Home) -> PurgeOrder | None:
-    """Return the order that is not carried out yet, None if there is none.
-
-    Raises StoreUnavailable: there is one that cannot be read.
-    """
+    """Return the order that is not carried out yet, if any. Raises StoreUnavailable: unreadable."""
     shred(home.root / f".{home.purging.name}")  # never begun
     try:
         return decode_json(read_plain(home.purging), PurgeOrder)
     except FileNotFoundError:
         return None
     except (OSError, msgspec.MsgspecError) as error:
-        raise StoreUnavailable(
-            f"{home.purging} cannot be read: {error}", hint="delete it, and purge again"
-        ) from error
+        message = f"{home.purging} cannot be read: {error}"
+        raise StoreUnavailable(message, hint="delete it, and purge again") from error
 
 
 def end(home: Home) -> None:
@@ -131,10 +121,7 @@ def carry_out(
 
 
 def complete(home: Home, open_store: take_out.Open) -> PurgeReceipt | None:
-    """Finish what was begun, and clean a database that is older than what was purged.
-
-    Returns None where there was nothing to do.
-    """
+    """Finish what was begun, and clean a database older than what was purged; None for nothing."""
     if asked := begun(home):
         return carry_out(home, asked, open_store)
     tombstones = Tombstones(home.tombstones)

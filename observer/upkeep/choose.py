@@ -153,10 +153,7 @@ def on_branch(reader: StoreReader, asked: Criteria) -> int:
 def with_dependents(
     reader: StoreReader, going: Collection[int], sessions: Mapping[int, int | None]
 ) -> frozenset[int]:
-    """Return events that go, and those that say nothing without them.
-
-    `sessions` has the session of every event of the log.
-    """
+    """Return events that go and those about them; `sessions` has the session of every event."""
     found, last = set(going), set[int]()
     while found != last:
         last = set(found)
@@ -165,10 +162,7 @@ def with_dependents(
 
 
 def kept_files(reader: StoreReader, asked: Criteria) -> list[str]:
-    """Return the files of note folders that a query finds, or that are named: a purge leaves them.
-
-    Of a text `notes.folders.folders` knows the lines.
-    """
+    """Return the files of note folders that a query finds, or that are named: they stay."""
     found = reader.items(_found(reader, asked)) if asked.query else []
     kept = {item.file for item in found if item.file}
     if asked.file:

@@ -13,10 +13,7 @@ from observer.core.value import Value, decode_json
 
 
 def request_repair(home: Home, reason: str) -> None:
-    """Have the database repaired, which may look whole when it is opened.
-
-    Raises OSError: that cannot be written down.
-    """
+    """Have the database repaired, which may look whole. Raises OSError: not written down."""
     with os.fdopen(open_plain(home.damage, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
         file.write(reason.encode(errors="replace"))
 

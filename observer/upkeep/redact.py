@@ -91,10 +91,7 @@ def _redacted_of(
 
 
 def redact_files(home: Home) -> dict[str, int]:
-    """Redact what no decoder understood, and what killed hooks left; count the files by folder.
-
-    What has a name in `spool/new` is redacted when it is stored.
-    """
+    """Redact what no decoder understood, and what killed hooks left; count the files by folder."""
     new, left = home.spool / "new", _plain(home.spool / "tmp")
     gone = {
         "spool/bad": sum(map(_redacted, _plain(home.spool / "bad"))),

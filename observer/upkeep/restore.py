@@ -45,10 +45,7 @@ def unshown(_name: str, _total: int) -> Iterator[Callable[[int], object]]:
 
 
 def open_owned(path: Path, backups: Path, *, progress: Progress = unshown) -> SqliteStore:
-    """Open a database as its owner, and make it anew first if its schema is another one.
-
-    Raises StoreUnavailable: it cannot be opened, or is read by another process meanwhile.
-    """
+    """Open a database as its owner, made anew if of another schema. Raises StoreUnavailable."""
     try:
         return SqliteStore(path, backups=backups)
     except SchemaDiffers as error:
@@ -118,10 +115,7 @@ def repair_if_damaged(
 
 
 def has_damage(home: Home) -> bool:
-    """Return True if a page of the database is not what was written; looks at all of them.
-
-    Raises OSError: it cannot be read.
-    """
+    """Return True if any page of the database is not what was written. Raises OSError."""
     if home.damage.exists():
         return True
     if not home.database.exists() or not has_checksums(home.database):

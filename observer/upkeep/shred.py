@@ -74,10 +74,7 @@ _WHOLE = ("its record",)
 
 
 def places(text: re.Pattern[bytes], stored: StoredEvent) -> tuple[str, ...]:
-    """Return in which fields an event holds a text; none where it does not.
-
-    A text that is the name of the branch it happened on is not looked for there.
-    """
+    """Return in which fields an event holds a text; a branch that is called so is left out."""
     if not text.search(stored.held):
         return ()
     try:
@@ -121,10 +118,7 @@ def shred(path: Path, *, keep: bool = False) -> None:
 
 
 def supersede(path: Path, by: Path) -> None:
-    """Put a file that is on the disk in place of another one, and overwrite that.
-
-    Whoever is killed meanwhile leaves either of them, whole.
-    """
+    """Put a file in place of another, and overwrite that; a kill leaves either of them whole."""
     with path.open("r+b") as file:
         by.replace(path)
         # Else a power failure could bring the name back to bytes that are gone.
@@ -142,10 +136,7 @@ def _overwrite(file: BinaryIO) -> None:
 
 
 def clear_derived(home: Home) -> None:
-    """Delete index, contexts, stand-ins of repositories, reminders, logs, and what a kill left.
-
-    All of it is made anew where it is needed, but for what sessions were given.
-    """
+    """Delete index, contexts, stand-ins of repositories, reminders, logs, and what a kill left."""
     for folder in (home.index, home.context, home.run / "git", home.expiring, home.workshop):
         discard(folder)
     for file in (home.reminders, home.given):
@@ -190,10 +181,7 @@ def _shredded(paths: Iterable[Path], text: re.Pattern[bytes]) -> int:
 
 
 def left(home: Home, text: re.Pattern[bytes]) -> list[str]:
-    """Return the files of the home that hold a text, or are called so, by name.
-
-    An observer that is installed there is not of the memory.
-    """
+    """Return the files of the home that hold a text, or are called so, but for the program."""
     names = (str(path.relative_to(home.root)) for path in _files(home.root) if path != home.purging)
     return [
         name

@@ -70,9 +70,8 @@ def note(home: Home, cap: Cap) -> None:
 def measured(home: Home, before: Cap | None, limit_mb: int, *, at_ms: int) -> Cap:
     """Return how it stands now, with what went before."""
     known = before or Cap(limit_bytes=0, used_bytes=0)
-    return msgspec.structs.replace(
-        known, limit_bytes=limit_mb << 20, used_bytes=total_bytes(home), at_ms=at_ms
-    )
+    now = {"limit_bytes": limit_mb << 20, "used_bytes": total_bytes(home), "at_ms": at_ms}
+    return msgspec.structs.replace(known, **now)
 
 
 def surplus(home: Home, cap: Cap) -> list[Path]:

@@ -2,8 +2,7 @@
 
 From the home's own database events are taken while nobody else has it (`clean`), or while the
 daemon goes on: what is left is derived in a database beside, and the living one takes over what
-differs (`Rederivation`). The same, without any event that goes, puts in order what an import
-brought newest first. Copies lose the same events, and are derived when they are used.
+differs (`Rederivation`), also to put in order what an import brought newest first.
 """
 
 from __future__ import annotations
@@ -68,10 +67,7 @@ def is_clean(reader: StoreReader, tombstones: Tombstones) -> bool:
 
 
 def marks_of(reader: StoreReader, seqs: Collection[int]) -> Iterator[Marked]:
-    """Yield by what tombstones know events; the log is read once.
-
-    Of an item of another home all versions are known that are still to come.
-    """
+    """Yield by what tombstones know events, and all versions of an item of another home."""
     places, going = _places(reader), set(seqs)
     for stored in reader.stored_events():
         if stored.seq in going:
@@ -159,10 +155,7 @@ def named(reader: StoreReader, tombstones: Tombstones, text: Text) -> Iterator[i
 
 
 def clean_copies(home: Home, open_store: Open, what: Removal) -> dict[str, str]:
-    """Rewrite the copies in which something goes; return what became of each, by name.
-
-    A copy that holds a text is rewritten in any case, and deleted where it cannot be read.
-    """
+    """Rewrite the copies in which something goes; return what became of each, by name."""
     outcomes = {}
     for path in sorted(home.backups.glob("*.db*")):
         if path.suffix != ".db":
@@ -344,10 +337,7 @@ class Rederivation:
             rebuild(writer, advance=advance)
 
     def adopt(self) -> int:
-        """Take it over, with what came meanwhile; return how many events went.
-
-        No event may be stored while it runs.
-        """
+        """Take it over with what came meanwhile, while no event is stored; return how many went."""
         try:
             with closing(self._opened()) as beside, beside.write() as writer:
                 with self._store.read() as reader:
@@ -376,11 +366,8 @@ def is_unfinished(reader: StoreReader) -> bool:
 def expire_bad(home: Home, retention: Retention, *, now_ms: int) -> int:
     """Delete what no decoder understood once any event of its age is expired; count it."""
     before_ms = now_ms - retention.days("") * DAY_MS
-    old = [
-        path
-        for path in sorted((home.spool / "bad").glob("*"))
-        if path.is_file() and path.stat().st_mtime * 1000 < before_ms
-    ]
+    files = (path for path in sorted((home.spool / "bad").glob("*")) if path.is_file())
+    old = [path for path in files if path.stat().st_mtime * 1000 < before_ms]
     for path in old:
         shred(path)
     return len(old)
@@ -397,10 +384,7 @@ def derive_if_needed(store: OwnedStore) -> None:
 
 
 def wipe(store: OwnedStore) -> bool:
-    """Overwrite free pages and log frames with deleted content; False while somebody reads.
-
-    With True nothing that expired is left in the database's files, and that is noted.
-    """
+    """Overwrite what was deleted in free pages and log frames; False while somebody reads."""
     with store.write() as writer:
         writer.drop_deleted_words()
         is_wiped = bool(writer.meta(WIPED))
@@ -442,10 +426,7 @@ class Deleted(NamedTuple):
 
 
 class Going(NamedTuple):
-    """What is due: notes by id, the `seq` of each event that goes, and what they are known by.
-
-    `is_apart` says that none of it belongs to a session.
-    """
+    """What is due: notes, events by `seq`, their marks; `is_apart` if none is of a session."""
 
     items: frozenset[int]
     seqs: frozenset[int]
@@ -477,10 +458,7 @@ def notes_due(reader: StoreReader, *, now_ms: int) -> Going | None:
 
 
 def take_out_notes(store: OwnedStore, gone: Going, tombstones: Tombstones, *, now_ms: int) -> int:
-    """Take out what is due and apart; return how many events went, 0 if it was changed meanwhile.
-
-    A daemon that is killed over it, and leaves nothing but tombstones, does it at its next start.
-    """
+    """Take out what is due and apart; return how many events went, 0 if it was changed since."""
     with store.write() as writer:
         if _due(writer, now_ms) != gone.items:
             return 0

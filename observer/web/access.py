@@ -76,10 +76,7 @@ class Access:
         return word
 
     def login(self, word: str) -> str:
-        """Return the cookie for the word of a link, which it uses up; "" if it opens nothing.
-
-        Raises TooManyTries: too many were wrong of late.
-        """
+        """Return a cookie for a link's word, used up then; "" if wrong. Raises TooManyTries."""
         now = self._now_ms()
         self._tries = [at for at in self._tries if at > now - TRIES_MS]
         if len(self._tries) >= TRIES:

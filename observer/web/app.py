@@ -82,7 +82,6 @@ class WebApp:
         return await self._inside(request, form, nonce)
 
     async def _inside(self, request: Request, form: dict[str, str], nonce: str) -> Response:
-        """Answer whoever has a cookie, and for a change its token too."""
         access, cookie = self._site.access, _cookie(request, self._cookie)
         if not access.holds(cookie):
             hint = "open it from a terminal with: observer web"
@@ -117,10 +116,7 @@ class WebApp:
         return None
 
     def _own(self, request: Request) -> str:
-        """Return the origin that a request may come from, "" where nothing is served to it.
-
-        DNS rebinding: a page of a site whose name now resolves to 127.0.0.1 sends that name.
-        """
+        """Return the origin that a request may come from; "" if there is none (DNS rebinding)."""
         host, proxy, client = request.headers.get("host", ""), self._site.proxy, request.client
         if host in self._hosts:
             is_ours = client is None or not self._site.is_of_others((client.host, client.port))
@@ -266,10 +262,7 @@ def _cookie(request: Request, name: str) -> str:
 
 
 async def _form(request: Request) -> dict[str, str] | None:
-    """Return the fields of a form, None if it is larger than any of ours.
-
-    The values of fields of one name are joined with blanks, as the marks of a list are.
-    """
+    """Return a form's fields, those of one name joined with blanks; None if it is too large."""
     body = b""
     async for part in request.stream():
         body += part

@@ -140,7 +140,6 @@ def prices_of(lines: Sequence[str]) -> dict[str, tuple[float, ...]]:
 
 
 def _cost(one: Spent, prices: dict[str, tuple[float, ...]]) -> float | None:
-    """Return what turns of a model cost, None where it has no price."""
     price = next((prices[name] for name in prices if name in one.name), None)
     used = one.usage
     counts = (used.input, used.output, used.cache_read, used.cache_write)

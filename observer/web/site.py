@@ -1,7 +1,4 @@
-"""What the daemon is handed: who may look at the pages, and the pages, imported when first asked.
-
-The daemon knows no page and the pages know no daemon: `observer daemon` puts them together.
-"""
+"""What the daemon is handed: who may look at the pages, and the pages, imported when first asked."""
 
 from __future__ import annotations
 

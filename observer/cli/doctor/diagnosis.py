@@ -81,11 +81,7 @@ def home_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
 
 
 def usable(here: Home) -> str:
-    """Return the home, whose folders and files a daemon can use before it can report errors.
-
-    Raises ObserverError: a folder is a file, another user's, or cannot be written; OSError: a file
-    cannot be opened.
-    """
+    """Return the home, as far as a daemon can use it. Raises ObserverError, OSError: it cannot."""
     inside = (here.spool, here.spool / "new", here.spool / "tmp", here.logs, here.backups)
     for path in filter(os.path.lexists, (here.root, here.run, *inside)):
         if not path.is_dir():
@@ -108,20 +104,14 @@ def open_to_others(here: Home) -> list[Path]:
 
 
 def private(here: Home) -> str:
-    """Return that what is in the home is the user's alone.
-
-    Raises ObserverError: others could read something.
-    """
+    """Return that what is in the home is the user's alone. Raises ObserverError: it is not."""
     if names := " ".join(map(str, open_to_others(here))):
         raise ObserverError(f"open to others: {names}", hint=f"run: chmod go-rwx {names}")
     return "readable by you alone"
 
 
 def file_system(folder: Path, listed: Path = MOUNTS, program: str = MOUNT) -> str:
-    """Return the type of the file system that a folder lies on; "not known" if nobody says.
-
-    Raises ObserverError: it is one of another machine.
-    """
+    """Return the type of a folder's file system, if known. Raises ObserverError: it is remote."""
     found = file_system_of(os.path.realpath(folder), mounts(listed, program)) or "not known"
     if found in REMOTE:
         raise ObserverError(
@@ -132,10 +122,7 @@ def file_system(folder: Path, listed: Path = MOUNTS, program: str = MOUNT) -> st
 
 
 def watches(status: Status, limit: Path = WATCHES) -> str:
-    """Return how many folders are watched, of how many the kernel allows.
-
-    Raises ObserverError: there is hardly one left.
-    """
+    """Return how many folders are watched, of how many. Raises ObserverError: few are left."""
     used = sum(one.folders for one in status.watched)
     try:
         most = int(limit.read_text())
@@ -150,10 +137,7 @@ def watches(status: Status, limit: Path = WATCHES) -> str:
 
 
 def clock(status: Status, *, at_ms: int) -> str:
-    """Return that nothing was stored in the future.
-
-    Raises ObserverError: the clock was set back, or had been ahead.
-    """
+    """Return that nothing was stored in the future. Raises ObserverError: the clock was changed."""
     last = iso_ms(status.last_stored_at or "") or 0
     if last > at_ms + 300_000:
         hours = f"{(last - at_ms) / 3_600_000:,.1f} h"
@@ -212,10 +196,8 @@ def backups(here: Home) -> str:
     found = [path for path in sorted(here.backups.glob("*.db")) if DAMAGED_COPY not in path.name]
     damaged = [path.name for path in found if has_checksums(path) and damaged_pages(path)]
     if damaged:
-        raise ObserverError(
-            f"damaged: {' '.join(damaged)}",
-            hint="delete them, and make another copy with: observer backup",
-        )
+        hint = "delete them, and make another copy with: observer backup"
+        raise ObserverError(f"damaged: {' '.join(damaged)}", hint=hint)
     return f"{len(found)} {'copy' if len(found) == 1 else 'copies'} of the database"
 
 
@@ -334,7 +316,6 @@ def _git_hooks(context: InstallContext) -> Iterator[Diagnosis]:
     yield from found or [well(name, "all that were installed run")]
 
 
-START_S = 20.0
 RESTARTING = ("index", "daemon")
 """Fixes that stop the daemon."""
 
@@ -368,6 +349,6 @@ def _applied(fix: str, context: InstallContext) -> str:
     if fix == "index":
         daemon.stop(here)
         shutil.rmtree(here.index)
-    daemon.ensure_daemon(here, wait_s=START_S)
+    daemon.ensure_daemon(here, wait_s=20.0)
     done = {"index": "had the index made anew", "daemon": "started the daemon of this version"}
     return done[fix]

@@ -55,10 +55,7 @@ class Aim:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line of the report.
-
-    `unit` follows the number as it stands: ``"x"``, ``" ms"``. `remark` stands at the line's end.
-    """
+    """One line of the report: `unit` follows the number as it stands, `remark` ends the line."""
 
     name: str
     samples: Sequence[float]
@@ -134,11 +131,7 @@ def machine() -> str:
 
 
 def yardstick_ms() -> float:
-    """Return the processor time of a fixed piece of work, the median of many.
-
-    Where others keep the machine busy it grows, as everything that is measured does: compare
-    figures of two runs by it.
-    """
+    """Return the processor time of a fixed piece of work: more while others use the machine."""
     took = []
     for _ in range(100):
         begun = time.process_time()
@@ -268,10 +261,7 @@ _META = {
 
 
 class Wire:
-    """One MCP connection over lines of JSON; one request at a time.
-
-    The SDK's own client would cost more than what is measured.
-    """
+    """One MCP connection over lines of JSON, one request at a time; the SDK's client costs more."""
 
     def __init__(self, pump: subprocess.Popen[bytes], era: Era) -> None:
         self._pump = pump
@@ -387,10 +377,7 @@ def sources() -> dict[str, tuple[str, ...]]:
 
 
 def spool(home: Home, work: Iterable[HookReport], count: int) -> int:
-    """Put reports into the spool as hooks do; returns their bytes.
-
-    They lie `APART_MS` apart and the last one happened now.
-    """
+    """Put reports into the spool as hooks do, the last one of now; returns their bytes."""
     new, tmp = home.spool / "new", home.spool / "tmp"
     begun_ns = time.time_ns() - count * APART_MS * 1_000_000
     size_bytes = 0

@@ -38,7 +38,6 @@ from observer.memory.values import Diagnosis
 from observer.tools.hook_output import ANYONES, mirror
 from observer.upkeep.shred import finder, left
 
-START_S = 20.0
 GONE_S = 5.0
 """Within so long after the last answer nothing of a probe is left in the spool."""
 NAME = "probes"
@@ -57,7 +56,7 @@ def probe_checks(
         yield well(NAME, "none sent: recording is paused everywhere")
         return
     try:
-        daemon.ensure_daemon(here, wait_s=START_S)
+        daemon.ensure_daemon(here, wait_s=20.0)
     except ObserverError as error:
         yield refused(NAME, error)
         return
@@ -195,10 +194,8 @@ def _registered(probe: Probe, *words: str) -> str:
     # A plug-in has the folder alone, and starts the scripts in it itself.
     if has(line) or (has(hooks) and not has(f"{hooks}/")):
         return line
-    raise ObserverError(
-        f"its configuration does not call {' '.join(words)}",
-        hint=f"repeat: observer install {probe.client.name}",
-    )
+    hint = f"repeat: observer install {probe.client.name}"
+    raise ObserverError(f"its configuration does not call {' '.join(words)}", hint=hint)
 
 
 def _run(line: str, probe: Probe, *, folder: Path, payload: bytes = b"") -> bytes:
@@ -216,10 +213,8 @@ def _run(line: str, probe: Probe, *, folder: Path, payload: bytes = b"") -> byte
         raise ObserverError(f"it did not end within {WAIT_S:.0f} s: {line}") from error
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()
-        raise ObserverError(
-            f"it ended with {done.returncode}: {line}: {said}",
-            hint=f"repeat: observer install {probe.client.name}",
-        )
+        hint = f"repeat: observer install {probe.client.name}"
+        raise ObserverError(f"it ended with {done.returncode}: {line}: {said}", hint=hint)
     return done.stdout
 
 
@@ -249,7 +244,6 @@ def _context(probe: Probe) -> str:
 
 
 def _commit(probe: Probe) -> None:
-    """Commit in a new repository, as a person would."""
     environ = probe.environ() | {"GIT_TERMINAL_PROMPT": "0"}
     for kind in ("AUTHOR", "COMMITTER"):
         environ |= {f"GIT_{kind}_NAME": "observer doctor", f"GIT_{kind}_EMAIL": "doctor@localhost"}

@@ -80,9 +80,7 @@ def speed_command(*, names: Sequence[str], quick: bool) -> None:
 NOTES = Path(__file__).with_name("notes")
 """560 notes of one sentence, 60 of which are asked for in other words."""
 
-HOOK_ROUNDS = 300
-WARM_UP = 5
-PAUSE_S = 0.02
+HOOK_ROUNDS, WARM_UP = 300, 5
 PAYLOAD_BYTES, NEARLY_BYTES = 4096, 200
 """Of a report of an edit: the size that is common."""
 HOOK_AIM = Aim(most=3.5)
@@ -136,10 +134,7 @@ def hooks(options: Options) -> Iterator[Figure]:
 
 
 def timed(programs: Sequence[list[str]], payload: bytes, rounds: int, cwd: Path) -> list[Times]:
-    """Return for each program its seconds by the clock and of processor time, round by round.
-
-    They run in turn, A B A B …, so that a busy moment hits all of them alike.
-    """
+    """Return the seconds of clock and processor of each program; A B A B in turn."""
     environ = {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
     took: list[Times] = [[] for _ in programs]
     with chdir(cwd):
@@ -148,15 +143,12 @@ def timed(programs: Sequence[list[str]], payload: bytes, rounds: int, cwd: Path)
                 spent = _ran_s(argv, payload, environ)
                 if number >= WARM_UP:
                     times.append(spent)
-            time.sleep(PAUSE_S)
+            time.sleep(0.02)
     return took
 
 
 def _ran_s(argv: list[str], payload: bytes, environ: dict[str, str]) -> tuple[float, float]:
-    """Run a program to its end; return the seconds of both clocks.
-
-    `posix_spawn` copies no memory of this process, which would count otherwise.
-    """
+    """Run a program by `posix_spawn`, which copies no memory of ours; return both its times."""
     reading, writing = os.pipe()
     os.write(writing, payload)
     os.close(writing)
@@ -257,16 +249,11 @@ def asked_for(
 
 
 def order(answer: str, titles: Sequence[str]) -> Sequence[int]:
-    """Return the places of the notes that an answer holds, in the order in which it names them.
-
-    No memory's format is in its way.
-    """
+    """Return the places of the notes that an answer holds, in the order in which it names them."""
     at = {place: answer.find(title) for place, title in enumerate(titles) if title in answer}
     return sorted(at, key=at.__getitem__)
 
 
-KILLS = 200
-ALIVE_S = (0.0, 0.5)
 BETWEEN_S = 0.004
 """Between two reports of one reporter; there are two of hooks and two of the HTTP API."""
 NONE = Aim(percent=95, most=0)
@@ -275,12 +262,12 @@ NONE = Aim(percent=95, most=0)
 def kills(options: Options) -> Iterator[Figure]:
     """Yield what was lost and what was doubled while the daemon was killed; both must be none."""
     with lab(options) as place:
-        project, count = place.repository("shop"), options.rounds(KILLS)
+        project, count = place.repository("shop"), options.rounds(200)
         moments = random.Random(20261122)  # noqa: S311 - any moments will do
         with _reporters(place, project) as reported:
             for _ in range(count):
                 daemon = place.up()
-                time.sleep(moments.uniform(*ALIVE_S))
+                time.sleep(moments.uniform(0.0, 0.5))
                 os.kill(daemon, signal.SIGKILL)
                 until(lambda: not client.is_running(place.home), step_s=0.001)
         place.up()
@@ -357,17 +344,14 @@ def _stored(place: Lab) -> Counter[str]:
     return counted
 
 
-EVENTS = 20_000
 STARTS = 50
-DRAIN = Aim(least=3000.0)
-ANSWER = Aim(percent=95, most=50.0)
 STEP_S = 0.05
 
 
 def sizes(options: Options) -> Iterator[Figure]:
     """Yield starts, events a second, answers, memory and disk of one home of edits."""
     with lab(options) as place:
-        project, count = place.repository("shop"), options.rounds(EVENTS)
+        project, count = place.repository("shop"), options.rounds(20_000)
         starts = []
         for _ in range(options.rounds(STARTS)):
             starts.append(took_ms(place.up))
@@ -376,7 +360,9 @@ def sizes(options: Options) -> Iterator[Figure]:
         spool(place.home, edits(project), count)
         rate, remark = drained(place, count)
         remark = f"{count:,} events; {remark}"
-        yield Figure("events stored and searchable", [rate], " events/s", (DRAIN,), remark)
+        yield Figure(
+            "events stored and searchable", [rate], " events/s", (Aim(least=3000.0),), remark
+        )
         with wire(launcher(), project) as asked:
             until(lambda: "degraded" not in asked.call("search", query="total"))
             daemon = place.up()
@@ -385,7 +371,7 @@ def sizes(options: Options) -> Iterator[Figure]:
                 took_ms(lambda: asked.call("get_context"))
                 for _ in range(options.rounds(HOOK_ROUNDS))
             ]
-            yield Figure("get_context over MCP", contexts, " ms", (ANSWER,))
+            yield Figure("get_context over MCP", contexts, " ms", (Aim(percent=95, most=50.0),))
             yield Figure("observer mcp, memory", [rss_mib(asked.pid)], " MiB")
         yield Figure("daemon after all this, memory", [rss_mib(daemon)], " MiB")
         lists = [

@@ -1,7 +1,4 @@
-"""The screens of a terminal: keys, lists of what happened and is found, one item, an end.
-
-The end leaves the terminal as it was, however it comes.
-"""
+"""The screens of a terminal, which is as it was after the end, however that comes."""
 
 from __future__ import annotations
 
