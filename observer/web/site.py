@@ -1,4 +1,4 @@
-"""What the daemon is handed: who may look at the pages, and the pages, imported when first asked."""
+"""What the daemon is handed: who may look at the pages, and the pages, imported when asked."""
 
 from __future__ import annotations
 
