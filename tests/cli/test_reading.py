@@ -92,18 +92,12 @@ def test_a_listed_time_is_local_or_says_that_it_is_not(
     time.tzset()
 
 
-@pytest.mark.parametrize(
-    ("words", "column"),
-    [(("sessions",), "request"), (("status", "--projects"), "uuid")],
-    ids=["sessions", "projects"],
-)
-def test_a_listing_into_a_pipe_is_aligned(
-    run: Run, filled: Home, words: tuple[str, ...], column: str
-) -> None:
-    lines = run(*words).out.splitlines()
-    header, row = (next(line for line in lines if word in line) for word in (column, "app  "))
-    at = header.index(column)
-    assert (row[at - 2 : at], row[at].isspace()) == ("  ", False)
+def test_a_listing_into_a_pipe_is_aligned(run: Run, filled: Home) -> None:
+    for words, column in ((("sessions",), "request"), (("status", "--projects"), "uuid")):
+        lines = run(*words).out.splitlines()
+        header, row = (next(line for line in lines if word in line) for word in (column, "app  "))
+        at = header.index(column)
+        assert (row[at - 2 : at], row[at].isspace()) == ("  ", False)
 
 
 def test_reads_say_that_events_wait(run: Run, filled: Home) -> None:
@@ -235,25 +229,20 @@ def test_a_day_and_a_session_are_shown_to_people(run: Run, filled: Home) -> None
     assert rest == "(2 earlier left out)"
     assert " file-write · " in first
 
-
-def test_a_day_without_anything_says_so(run: Run, earlier: None) -> None:
-    assert run("today").out.splitlines()[1].startswith("nothing is recorded since ")
-
-
-@pytest.mark.parametrize("handle", [(), ("s1",)], ids=["the-last-here", "by-name"])
-def test_a_session_is_shown_in_order(run: Run, filled: Home, handle: tuple[str, ...]) -> None:
-    (shown,) = run("show", *handle, "--json").json["sessions"]
-    assert shown["session"] == "s1"
-    assert [item["type"] for item in shown["items"]] == ["turn", "command", "file-write"]
+    for handle in ((), ("s1",)):
+        (shown,) = run("show", *handle, "--json").json["sessions"]
+        assert shown["session"] == "s1"
+        assert [item["type"] for item in shown["items"]] == ["turn", "command", "file-write"]
 
 
-@pytest.mark.parametrize("words", [("nosuch",), ()], ids=["unknown", "none-here"])
-def test_a_session_that_is_not_there_is_named(
-    run: Run, earlier: None, app: Path, words: tuple[str, ...]
+def test_a_day_without_anything_and_a_session_that_is_not_there_say_so(
+    run: Run, earlier: None, app: Path
 ) -> None:
-    ran = run("show", *words, "--json")
-    assert ran.code == NotFound.exit_code
-    assert "observer sessions" in json.loads(ran.err)["error"]["hint"]
+    assert run("today").out.splitlines()[1].startswith("nothing is recorded since ")
+    for words in (("nosuch",), ()):
+        ran = run("show", *words, "--json")
+        assert ran.code == NotFound.exit_code
+        assert "observer sessions" in json.loads(ran.err)["error"]["hint"]
 
 
 EMPTY = [

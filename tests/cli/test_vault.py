@@ -106,8 +106,7 @@ def test_a_session_a_topic_an_item_and_the_tests_have_a_draft(run: Run, tested: 
     assert "part s3" in of_topic
     turn = run("search", "part s2", "--type", "turn", "--json").json["observations"][0]["id"]
     assert run("note", "draft", f"#{turn}").out == of_session
-
-    assert run("note", "draft", "login", "page").out == run("note", "draft", "login page").out
+    assert run("note", "draft", "login", "page").out == of_topic
     shown = run("note", "draft", "--testing").out
     assert "# How we test app" in shown
     assert "- [check] `pytest -q` passed 3 times" in shown

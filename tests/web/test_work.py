@@ -56,34 +56,26 @@ def edit(happening: Happening) -> FileWrite:
     return FileWrite(path=str(happening.folder / "cart.py"), edits=(Edit(old=OLD, new=NEW),))
 
 
+FAILS, PASSES = ("pytest", RED, 1), ("pytest", GREEN, 0)
 RUNS = {
-    "red": (("pytest", RED, 1),),
-    "mended": (("pytest", RED, 1), "edit", ("pytest", GREEN, 0)),
-    "flaky": (("pytest", GREEN, 0), ("pytest", RED, 1), ("pytest", GREEN, 0)),
-    "installed": (("pytest", RED, 1), ("pip install x", "", 0), ("pytest", GREEN, 0)),
-    "looked": (("pytest", RED, 1), ("cat cart.py", "", 0), ("pytest", GREEN, 0)),
-    "narrower": (("pytest", RED, 1), ("pytest tests/test_b.py", GREEN, 0)),
+    "red": ((FAILS,), "failed", False),
+    "mended": ((FAILS, "edit", PASSES), "failed, passed", False),
+    "flaky": ((PASSES, FAILS, PASSES), "passed, failed, passed", True),
+    "installed": ((FAILS, ("pip install x", "", 0), PASSES), "failed, passed", False),
+    "looked": ((FAILS, ("cat cart.py", "", 0), PASSES), "failed, passed", True),
+    "narrower": ((FAILS, ("pytest tests/test_b.py", GREEN, 0)), "failed, passed", False),
 }
 
 
-@pytest.mark.parametrize(
-    ("ran", "said", "is_flaky"),
-    [
-        ("red", "failed", False),
-        ("mended", "failed, passed", False),
-        ("flaky", "passed, failed, passed", True),
-        ("installed", "failed, passed", False),
-        ("looked", "failed, passed", True),
-        ("narrower", "failed, passed", False),
-    ],
-)
+@pytest.mark.parametrize("ran", RUNS)
 def test_a_project_shows_its_checks_run_by_run(
-    browser: Browser, happening: Happening, ran: str, said: str, *, is_flaky: bool
+    browser: Browser, happening: Happening, ran: str
 ) -> None:
+    steps, said, is_flaky = RUNS[ran]
     happening.runs("ruff check .", "All checks passed!")
     happening.runs("bun run test", " 3 pass\n 0 fail\nRan 3 tests across 1 file. [12.00ms]")
-    for step in RUNS[ran]:
-        if step == "edit":
+    for step in steps:
+        if isinstance(step, str):
             happening.tell(edit(happening))
         else:
             happening.runs(*step)

@@ -72,13 +72,9 @@ def test_a_text_that_is_a_branchs_name_takes_what_speaks_of_it(world: World) -> 
     world.tell(Prompt(text="mend the cart"), WRITE, branch="fix/zebra")
     world.tell(Command(command="git switch fix/zebra"), branch="fix/zebra")
     assert why(world, text="fix/zebra") == {3: "holds it in command"}
+    assert why(world, text="zebra")[1] == "holds it in branch"
     with world.store.read() as reader:
         assert on_branch(reader, Criteria(text="fix/zebra")) == 2
-
-
-def test_a_text_in_a_branchs_name_takes_all_that_holds_it(world: World) -> None:
-    world.tell(Prompt(text="mend the cart"), branch="fix/zebra")
-    assert why(world, text="zebra") == {1: "holds it in branch"}
 
 
 @pytest.mark.parametrize(
@@ -198,7 +194,4 @@ def test_what_counts_as_the_text(text: str, held: bytes, is_there: bool) -> None
     looked = finder([text])
     assert looked
     assert bool(looked.search(held)) is is_there
-
-
-def test_no_text_finds_nothing() -> None:
     assert finder([]) is None
