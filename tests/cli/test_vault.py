@@ -152,19 +152,13 @@ def test_a_draft_is_a_new_file(run: Run, tested: Path, tmp_path: Path) -> None:
     assert (again.code, "is there already" in again.err) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "reason"),
-    [
+def test_what_cannot_be_drafted_says_why(run: Run, filled: Home) -> None:
+    for words, code, reason in (
         ((), 2, "name what to draft"),
         (("login", "--testing"), 2, "name what to draft"),
         (("#999999",), 3, "no item"),
         (("zebra",), 3, "nothing is remembered about 'zebra'"),
         (("--skills",), 3, "by three sessions yet"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_drafted_says_why(
-    run: Run, filled: Home, words: tuple[str, ...], code: int, reason: str
-) -> None:
-    ran = run("note", "draft", *words)
-    assert (ran.code, reason in ran.err) == (code, True), ran.err
+    ):
+        ran = run("note", "draft", *words)
+        assert (ran.code, reason in ran.err) == (code, True), ran.err
