@@ -139,7 +139,6 @@ def _imported(plans: Sequence[run.Plan], finished: run.FinishedImports) -> tuple
 
 
 def _hand_over(plans: Sequence[run.Plan], choice: run.Choice) -> str:
-    """Leave an import to the daemon, which does not know this process's variables."""
     asked = tuple(
         run.QueuedSource(
             name=plan.source.name, paths=tuple(str(one.absolute()) for one in plan.paths)

@@ -344,7 +344,6 @@ def processor_s(pid: int, proc: Path = PROC) -> float:
 
 
 def _listed(pid: int, column: str) -> str:
-    """Return what `ps` shows of a process; "0" of one that has ended."""
     argv = ["ps", "-o", f"{column}=", "-p", str(pid)]
     ran = subprocess.run(argv, capture_output=True, text=True, check=False)
     return ran.stdout.strip() or "0"

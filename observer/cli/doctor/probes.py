@@ -219,7 +219,6 @@ def _run(line: str, probe: Probe, *, folder: Path, payload: bytes = b"") -> byte
 
 
 def _context(probe: Probe) -> str:
-    """Return what the session-start hook printed, as text for a person."""
     if not probe.client.context_file:
         return ""
     line = _registered(probe, "context", probe.client.name)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar, cast
 
 import orjson
@@ -14,6 +15,7 @@ from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.css.query import NoMatches
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -128,7 +130,8 @@ class Listing(Screen[None]):
             found, empty = await self.rows()
         except ObserverError as error:
             found, empty = [], words_of(error)
-        self.show(found, empty)
+        with suppress(NoMatches):  # it was left meanwhile
+            self.show(found, empty)
 
     async def rows(self) -> tuple[list[Row], str]:
         """Return what to list, and what is said if that is nothing."""
