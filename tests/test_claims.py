@@ -216,7 +216,7 @@ def named() -> dict[Key, frozenset[str]]:
     """Return the errors that functions name under Raises, by module and function."""
     return {
         (module_of(path), node.name): ERRORS
-        & {word.strip(",:`.") for word in said(node).partition("Raises:")[2].split()}
+        & {word.strip(",:`.") for word in said(node).partition("Raises")[2].split()}
         for path in PACKAGE.rglob("*.py")
         for node in tree_of(path).body
         if isinstance(node, Function)

@@ -15,9 +15,8 @@ from typing import Any, NoReturn
 import click
 
 from observer import __version__
-from observer.cli import completion
+from observer.cli import completion, output
 from observer.cli.commands import COMMANDS, Commands
-from observer.cli.output import complain, note
 from observer.core.errors import (
     BadInput,
     ConfigInvalid,
@@ -30,14 +29,7 @@ from observer.core.paths import ENV_HOME, home, is_inside, is_read_only
 from observer.core.text import did_you_mean
 from observer.upkeep.losses import request_repair
 
-PIPE_CLOSED = 128 + 13
-INTERRUPTED = 128 + 2
-
-_NO_WRITING = {errno.EACCES, errno.EPERM, errno.EROFS}
 _HOME_HINT = "make it yours and writable, or choose another OBSERVER_HOME"
-_NOT_UTF8 = BadInput(
-    "an argument, the input or the name of this folder is not valid UTF-8", hint="write it in UTF-8"
-)
 
 
 @click.group(cls=Commands, later=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
@@ -85,33 +77,34 @@ def _run(arguments: list[str]) -> int:
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
-        note(error.format_message())
+        output.note(error.format_message())
         return BadInput.exit_code
     except (KeyboardInterrupt, click.Abort):
-        return INTERRUPTED
+        return 128 + 2  # as of SIGINT
     except BrokenPipeError:
         # The reader has gone; nothing may be written when Python closes its streams either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return PIPE_CLOSED
+        return 128 + 13  # as of a process that SIGPIPE ended
     except (ObserverError, click.ClickException, UnicodeError, OSError) as error:
         if isinstance(error, StoreDamaged):
             with suppress(OSError):  # the daemon repairs it, now or when it starts
                 request_repair(home(), error.message)
-        return complain(_as_ours(error, arguments), is_json=is_json)
+        return output.complain(_as_ours(error, arguments), is_json=is_json)
 
 
 def _as_ours(
     error: ObserverError | click.ClickException | UnicodeError | OSError, arguments: Sequence[str]
 ) -> ObserverError:
     if isinstance(error, UnicodeError):
-        return _NOT_UTF8
+        what = "an argument, the input or the name of this folder is not valid UTF-8"
+        return BadInput(what, hint="write it in UTF-8")
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
-        if error.errno in _NO_WRITING and is_inside(str(error.filename), str(home().root)):
-            return ObserverError(
-                f"the home {home().root} cannot be used: {where}{error.strerror}",
-                hint=_HOME_HINT,
-            )
+        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS} and is_inside(
+            str(error.filename), str(home().root)
+        ):
+            message = f"the home {home().root} cannot be used: {where}{error.strerror}"
+            return ObserverError(message, hint=_HOME_HINT)
         message = f"{where}{error.strerror or error}"
         return ObserverError(message, hint=remedy(error, "see what is wrong: observer doctor"))
     if isinstance(error, StoreUnavailable) and is_read_only(home()):

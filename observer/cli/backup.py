@@ -1,7 +1,4 @@
-"""The commands `backup`, `restore` and `export`: the memory in files.
-
-A copy of the database, a home in one file, or all that is stored as JSON or as Markdown.
-"""
+"""The commands `backup`, `restore` and `export`: the memory in files."""
 
 from __future__ import annotations
 
@@ -16,18 +13,10 @@ import click
 import msgspec
 from msgspec.structs import asdict
 
+from observer.cli import output
+from observer.cli.commands import command
 from observer.cli.config import write_setting
 from observer.cli.exclusive import TRIES, alone, open_here, repair_first
-from observer.cli.output import (
-    as_json,
-    confirm_once,
-    escaped,
-    json_option,
-    note,
-    refuse_agents,
-    respond,
-    say,
-)
 from observer.cli.session import mention_damaged, open_memory, reading
 from observer.clients.config_files.context import current_context
 from observer.clients.installers import installable, installed_parts
@@ -48,7 +37,7 @@ from observer.upkeep.bundle import pack, restore
 from observer.upkeep.carry_out import complete
 
 
-@click.command("backup", epilog="Example: observer backup --to ~/observer-home.tar.gz")
+@command("backup", "observer backup --to ~/observer-home.tar.gz")
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--to",
@@ -57,7 +46,6 @@ from observer.upkeep.carry_out import complete
     help="Write the whole home into this file, to move it: settings too, nothing of clients.",
 )
 @click.option("--yes", "-y", is_flag=True, help="Make the folder of the file, if there is none.")
-@json_option
 def backup_command(*, path: Path | None, bundle: Path | None, yes: bool) -> None:
     """Write a verified copy of the database, or of the whole home."""
     here = home()
@@ -69,12 +57,8 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool) -> None
     if target.parent != here.backups and not target.parent.exists():
         # A name with a typing error hides a backup.
         gone = f"there is no folder {target.parent}"
-        confirm_once(
-            f"{gone}. Make it?",
-            yes=yes,
-            refusal=f"nothing was written, {gone}",
-            hint="make it, or add --yes",
-        )
+        refusal, hint = f"nothing was written, {gone}", "make it, or add --yes"
+        output.confirm_once(f"{gone}. Make it?", yes=yes, refusal=refusal, hint=hint)
     refuse_unsettled(here)
     repair_first(here)
     target.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
@@ -86,20 +70,19 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool) -> None
             with store.read() as reader:
                 events = reader.totals().events
     size = target.stat().st_size
-    respond(
+    output.respond(
         {"path": str(target), "bytes": size, "events": events},
         f"{target}: {counted(events, 'event')}, {size_text(size)}, verified",
         remark=f"to use it: observer restore {target}",
     )
 
 
-@click.command("restore", epilog="Example: observer restore ~/observer-home.tar.gz")
+@command("restore", "observer restore ~/observer-home.tar.gz")
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--replace", is_flag=True, help="Take the place of a memory; a copy of it is kept.")
-@json_option
 def restore_command(*, path: Path, replace: bool) -> None:
     """Restore a file of backup or export, of any machine."""
-    refuse_agents("an agent restores nothing")
+    output.refuse_agents("an agent restores nothing")
     here = home()
     with alone(here, tries=TRIES):
         done = restore(here, path, replaces=replace, stamp=_stamp())
@@ -111,17 +94,17 @@ def restore_command(*, path: Path, replace: bool) -> None:
             write_setting(here, "owner", owner)
     gone = purged.events if purged else 0
     manifest = msgspec.structs.replace(done.manifest, events=done.manifest.events - gone)
-    if as_json(asdict(msgspec.structs.replace(done, manifest=manifest))):
+    if output.as_json(asdict(msgspec.structs.replace(done, manifest=manifest))):
         return
     left = f"; {counted(gone, 'event')} left out, purged since" if gone else ""
-    say(f"restored {counted(manifest.events, 'event')} into {here.root}{left}")
+    output.say(f"restored {counted(manifest.events, 'event')} into {here.root}{left}")
     if done.replaced:
-        say(f"what was there before: {done.replaced}")
+        output.say(f"what was there before: {done.replaced}")
     if is_other:
-        say(f"setting owner = {done.manifest.owner}, whose personal notes it holds")
+        output.say(f"setting owner = {done.manifest.owner}, whose personal notes it holds")
     context = current_context(here)
     if not any(installed_parts(name, context) for name in installable()):
-        note("connect your clients here: observer install")
+        output.note("connect your clients here: observer install")
 
 
 def _stamp() -> str:
@@ -132,38 +115,31 @@ VAULT_MARK = ".observer-vault"
 """A file that says that a folder is a vault, whose files may be replaced."""
 
 
-@click.command("export", epilog="Example: observer export > memory.jsonl")
+@command("export", "observer export > memory.jsonl")
 @click.option(
     "--vault",
     type=click.Path(file_okay=False, path_type=Path),
     help="Write notes and sessions as Markdown files into this folder instead.",
 )
-@json_option
 def export_command(*, vault: Path | None) -> None:
     """Print all that is stored, one JSON object a line."""
     repair_first(home())
     if vault:
         count = _write_vault(home(), vault)
         done = f"{counted(count, 'file')} in {vault}"
-        respond({"folder": str(vault), "files": count}, done)
+        output.respond({"folder": str(vault), "files": count}, done)
         return
     out = sys.stdout.buffer
     with open_memory() as memory:
         events = 0
         for value in memory.export():
             events += isinstance(value, Recorded)
-            out.write(escaped(exported_line(value)) + b"\n")
+            out.write(output.escaped(exported_line(value)) + b"\n")
         mention_damaged(memory.totals().events - events)
 
 
 def _write_vault(here: Home, folder: Path) -> int:
-    """Write all files of a memory; return how many. Files that somebody added stay.
-
-    Raises:
-        BadInput: the folder holds other files.
-        StoreUnavailable: the memory cannot be read.
-        OSError: a file cannot be written.
-    """
+    """Write all files of a memory; return how many. Files that somebody added stay."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / VAULT_MARK).is_file():
         raise BadInput(f"{folder} holds other files", hint="name a new folder")
     refuse_unsettled(here)
@@ -185,9 +161,6 @@ def _write_vault(here: Home, folder: Path) -> int:
 _UNUSABLE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|#^\[\]]+')
 _NAME_CHARS = 60
 _NOWHERE = "without a project"
-_OWN = "-"
-
-
 VaultFile = tuple[str, str]
 """The path of a file in the vault, and its text."""
 
@@ -221,11 +194,8 @@ def _note(item: Item, folder: str) -> VaultFile:
         "updated": iso(item.updated_ms),
         "id": item.uuid,
     }
-    links = "".join(
-        f"- {link.kind} [[{link.title}]]\n"
-        for link in item.links
-        if link.title and link.kind != FORMERLY
-    )
+    known = (link for link in item.links if link.title and link.kind != FORMERLY)
+    links = "".join(f"- {link.kind} [[{link.title}]]\n" for link in known)
     text = with_fields("", fields) + f"{item.narrative}\n" + (f"\n{links}" if links else "")
     return f"{folder}/notes/{_usable(item.title)} {item.id}.md", text
 
@@ -256,6 +226,5 @@ def _session(session: Session, items: Iterable[Item], folder: str) -> VaultFile:
 
 
 def _usable(name: str) -> str:
-    """Return a name as a file or folder of any system may have it."""
     plain = one_line(_UNUSABLE.sub(" ", name), _NAME_CHARS).strip(" .")
-    return plain or _OWN
+    return plain or "-"

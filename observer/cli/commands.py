@@ -1,20 +1,21 @@
-"""The table of commands by purpose, and their lookup by name.
-
-A command's module is imported when the command runs, so that `observer status` does not pay for
-what `observer import git` needs.
-"""
+"""The table of commands by purpose; a command's module is imported when the command runs."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import click
 
+from observer.cli.output import OUTPUT_OPTIONS
 from observer.core.errors import BadInput
 from observer.core.text import did_you_mean
+
+Given: TypeAlias = Any
+"""Options of a command, as click passes them."""
 
 PURPOSES = {
     "Look": {
@@ -45,13 +46,9 @@ OTHER_NAMES = {
 
 
 class Group(click.Group):
-    """A group that suggests commands for an unknown name, and imports some only when they run.
+    """A group that suggests commands for an unknown name; a function of its own runs without any.
 
-    A function of its own runs only where no subcommand is named.
-
-    Args:
-        later: the module of each of those; its function is `<name>_command`.
-        others: as for `click.Group`.
+    `later` has the modules of commands that are imported when they run.
     """
 
     def __init__(self, *, later: Mapping[str, str] = {}, **others: Any) -> None:  # noqa: ANN401 - of click; never changed
@@ -77,26 +74,40 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the first argument names.
-
-        Raises:
-            BadInput: there is no such command.
-        """
+        """Return the command that the first argument names. Raises BadInput: there is none."""
         names = self.list_commands(ctx)
         if args[0] in names or args[0].startswith("-"):
             return super().resolve_command(ctx, args)
-        near = get_close_matches(args[0].lower(), names, n=2) or [
-            name for name in names if name == OTHER_NAMES.get(args[0])
-        ]
-        raise BadInput(
-            f"no command {args[0][:80]!r}",
-            hint=did_you_mean(near, f"see: {ctx.command_path} --help"),
+        other = [name for name in names if name == OTHER_NAMES.get(args[0])]
+        near = get_close_matches(args[0].lower(), names, n=2) or other
+        hint = did_you_mean(near, f"see: {ctx.command_path} --help")
+        raise BadInput(f"no command {args[0][:80]!r}", hint=hint)
+
+
+def command(
+    name: str,
+    example: str,
+    *,
+    of: click.Group | None = None,
+    **others: Any,  # noqa: ANN401 - of `click.command`
+) -> Callable[[Callable[..., Any]], Any]:
+    """Return what makes a command of a function, with `--json`, `--utc` and an example call."""
+
+    def made(function: Callable[..., Any]) -> click.Command:
+        make: Callable[..., click.Command] = click.command(
+            name, epilog=f"Example: {example}", **others
         )
+        built = make(function)
+        built.params += OUTPUT_OPTIONS
+        if of is not None:
+            of.add_command(built)
+        return built
+
+    return made
 
 
-def listing(name: str, epilog: str, **others: Any) -> Callable[[Callable[..., Any]], Group]:  # noqa: ANN401 - as above
-    """Return what makes a group of a function, which runs where no subcommand is named."""
-    return click.group(name, cls=Group, invoke_without_command=True, epilog=epilog, **others)
+listing = partial(command, cls=Group, invoke_without_command=True)
+"""Makes a group, whose function runs where no subcommand is named."""
 
 
 class Commands(Group):

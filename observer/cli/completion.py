@@ -1,7 +1,7 @@
 """Questions to the daemon, and what of its answers a shell offers for the word at its cursor.
 
-The recorders of the shells ask in one way: the words up to the cursor stand in a variable, a line
-each, and each answer is a line of type, word and description with tabs between them.
+The words up to the cursor stand in a variable, a line each; each answer is a line of type, word and
+description with tabs between them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from observer.tools.asking import CommandReply, CommandRequest, surroundings
 
 VARIABLE = "_OBSERVER_COMPLETE"
 MOST = 50
-ABOUT_CHARS = 60
 
 Offers = list[CompletionItem[str]]
 Completer = Callable[[click.Context, click.Parameter, str], Offers]
@@ -39,7 +38,7 @@ class _Lines(ShellComplete):
         return args, last
 
     def format_completion(self, item: CompletionItem[str]) -> str:
-        return f"{item.type}\t{item.value}\t{one_line(item.help or '', ABOUT_CHARS)}"
+        return f"{item.type}\t{item.value}\t{one_line(item.help or '', 60)}"
 
 
 def offer(command: click.Command) -> int:
@@ -49,8 +48,6 @@ def offer(command: click.Command) -> int:
 
 
 def _completer(find: Callable[[], Found]) -> Completer:
-    """Return what offers the words that a function finds."""
-
     def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> Offers:
         # In a list it is the last name that is begun; what is offered is the whole word.
         listed, comma, begun = begun.rpartition(",")

@@ -1,8 +1,4 @@
-"""`observer config`: show settings with their meaning, and change them without losing comments.
-
-A change is in force when the command returns: the daemon is stopped, the file is written, and the
-daemon starts again with it.
-"""
+"""`observer config`: show settings with their meaning, and change them without losing comments."""
 
 from __future__ import annotations
 
@@ -17,18 +13,8 @@ import msgspec
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from observer.cli.commands import listing
-from observer.cli.output import (
-    as_json,
-    confirm_once,
-    json_option,
-    note,
-    refuse_agents,
-    respond,
-    say,
-    table,
-    wants_json,
-)
+from observer.cli import output
+from observer.cli.commands import command, listing
 from observer.core import config
 from observer.core.errors import BadInput, ConfigInvalid, remedy
 from observer.core.paths import Home, home, make_private, read_plain
@@ -38,32 +24,29 @@ from observer.local import client
 from observer.tools.status import current
 
 
-@listing("config", "Example: observer config", later={"model": "models", "llm": "models"})
-@json_option
+@listing("config", "observer config", later={"model": "models", "llm": "models"})
 def config_command() -> None:
     """List settings with their meaning, or change one."""
     values = msgspec.to_builtins(config.written(home()))
-    if as_json(values):
+    if output.as_json(values):
         return
     rows = ((name, _shown(values[name]), meaning) for name, _default, meaning in config.describe())
-    table(("setting", "value", "meaning"), rows)
+    output.table(("setting", "value", "meaning"), rows)
 
 
-@config_command.command("get", epilog="Example: observer config get http_port")
+@command("get", "observer config get http_port", of=config_command)
 @click.argument("name")
-@json_option
 def get_command(*, name: str) -> None:
     """Print the value of one setting."""
     values = msgspec.to_builtins(config.written(home()))
     value = values[_known(name)]
-    respond({name: value}, _shown(value))
+    output.respond({name: value}, _shown(value))
 
 
-@config_command.command("set", epilog="Example: observer config set exclude ~/private ~/mail")
+@command("set", "observer config set exclude ~/private ~/mail", of=config_command)
 @click.argument("name")
 @click.argument("values", nargs=-1, required=True)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask, where it deletes something.")
-@json_option
 def set_command(*, name: str, values: tuple[str, ...], yes: bool) -> None:
     """Change one setting, at once; ask before one deletes."""
     _known(name)
@@ -74,44 +57,38 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool) -> None:
     _agreed(name, value, yes=yes)
     before = getattr(config.written(home()), name)
     is_running = put_in_force(home(), name, value)
-    if as_json({name: value}):
+    if output.as_json({name: value}):
         return
     waiting = config.unconfirmed(home(), config.written(home())) if name in config.LIMITS else ()
     since = f"once you agree: observer config set {waiting[0]}" if waiting else "from now on"
     again = "; the daemon was restarted for it" if is_running else ""
-    say(f"{name} is {_shown(value) or 'empty'}, in force {since}{again}")
+    output.say(f"{name} is {_shown(value) or 'empty'}, in force {since}{again}")
     if (variable := f"{config.ENV_PREFIX}{name.upper()}") in os.environ:
-        note(f"but where {variable} is set, as it is here, that holds instead")
+        output.note(f"but where {variable} is set, as it is here, that holds instead")
     if name in config.LISTS and (gone := [str(one) for one in before if one not in value]):
-        note(f"no longer: {', '.join(gone)} (set replaces the whole list)")
+        output.note(f"no longer: {', '.join(gone)} (set replaces the whole list)")
     if name == "exclude" and value:
-        note(f"what was stored of it before stays; take it out: observer purge --file {value[-1]}")
+        output.note(
+            f"what was stored of it before stays; take it out: observer purge --file {value[-1]}"
+        )
     if is_running and (degraded := current(home()).degraded):
-        note(f"degraded: {degraded}")
+        output.note(f"degraded: {degraded}")
 
 
 def _agreed(name: str, value: object, *, yes: bool) -> None:
-    """Show what a limit deletes, together with the others, and ask, unless that is nothing.
-
-    What gives memories away is a person's choice too; other settings need no agreement.
-
-    Raises:
-        CapturedUserOnly: an agent runs this.
-        BadInput: there is nobody to ask.
-        click.Abort: the answer was no.
-    """
+    """Show what a limit deletes, together with the others, and ask, unless that is nothing."""
     from observer.cli.space import show_going  # noqa: PLC0415 - of limits only
 
     if name == "mem0_scope":
-        refuse_agents("an agent gives no memories away")
+        output.refuse_agents("an agent gives no memories away")
     if name not in config.LIMITS:
         return
-    refuse_agents("an agent sets no limit by which memory is deleted")
+    output.refuse_agents("an agent sets no limit by which memory is deleted")
     given = msgspec.to_builtins(config.written(home())) | {name: value}
     wanted = config.check(given, source="the command line")
-    with redirect_stdout(sys.stderr) if wants_json() else nullcontext():
+    with redirect_stdout(sys.stderr) if output.wants_json() else nullcontext():
         is_going = show_going(home(), wanted)
-    confirm_once(
+    output.confirm_once(
         "Delete it for good, and from now on whatever reaches the limit?",
         yes=yes or not is_going,
         refusal="nothing was changed, and nothing deleted",
@@ -128,12 +105,7 @@ def _known(name: str) -> str:
 
 
 def put_in_force(here: Home, name: str, value: object) -> bool:
-    """Write one setting while no daemon runs; return whether one ran, and runs with it again.
-
-    Raises:
-        ConfigInvalid: as `write_setting`.
-        DaemonUnavailable: a daemon does not stop, or does not come back.
-    """
+    """Write a setting; return if a daemon restarted. Raises ConfigInvalid, DaemonUnavailable."""
     from observer.cli.exclusive import TRIES, alone  # noqa: PLC0415 - 0.5 s, to change one only
 
     _changed(here, name, value)  # what the daemon could not start with leaves it running
@@ -146,12 +118,7 @@ def put_in_force(here: Home, name: str, value: object) -> bool:
 
 
 def write_setting(here: Home, name: str, value: object) -> None:
-    """Replace one value in the settings' file, atomically.
-
-    Raises:
-        ConfigInvalid: the file is not TOML, has another setting that is refused, or cannot be
-            written.
-    """
+    """Replace one value in the settings' file, atomically. Raises ConfigInvalid: it cannot be."""
     try:
         text = _changed(here, name, value)
         make_private(here.root)
@@ -160,22 +127,19 @@ def write_setting(here: Home, name: str, value: object) -> None:
         fresh.write_text(text, encoding="utf-8")
         fresh.replace(target)
     except OSError as error:
-        raise ConfigInvalid(
-            f"{here.config} cannot be written: {error.strerror}",
-            hint=remedy(error, "make its folder writable"),
-        ) from error
+        message = f"{here.config} cannot be written: {error.strerror}"
+        hint = remedy(error, "make its folder writable")
+        raise ConfigInvalid(message, hint=hint) from error
 
 
 def _changed(here: Home, name: str, value: object) -> str:
-    """Return the text of the settings' file with one value replaced."""
     try:
         text = read_plain(here.config).decode() if here.config.exists() else ""
         document = tomlkit.parse(text)
         document[name] = value
     except (TOMLKitError, UnicodeDecodeError) as error:
-        raise ConfigInvalid(
-            f"{here.config} is not valid TOML: {error}", hint="correct it, or move it away"
-        ) from error
+        message = f"{here.config} is not valid TOML: {error}"
+        raise ConfigInvalid(message, hint="correct it, or move it away") from error
     config.check(document.unwrap(), source=str(here.config))
     return tomlkit.dumps(document)
 

@@ -1,7 +1,4 @@
-"""Exclusive access of a command to the home, with the spool drained and the database repaired.
-
-The daemon stops for as long as that takes, and is started again afterwards.
-"""
+"""Exclusive access of a command to the home, with the spool drained and the database repaired."""
 
 from __future__ import annotations
 
@@ -38,14 +35,10 @@ def alone(here: Home, *, tries: int = 1) -> Iterator[None]:
     """Hold the home without a daemon; one that ran before is started again afterwards.
 
     It is started whatever ends this process, and where something waits in the spool of a daemon
-    that was not stopped on purpose.
+    that was not stopped on purpose. `tries` is how often a daemon is asked to stop: an open editor
+    may start another at once.
 
-    Args:
-        here: the home.
-        tries: how often a daemon is asked to stop; an open editor may start another at once.
-
-    Raises:
-        DaemonUnavailable: a daemon does not stop, or another started each time.
+    Raises DaemonUnavailable: a daemon does not stop, or another started each time.
     """
     substitute = client.stand_by(here) if client.is_running(here) else None
     client.stop(here)
@@ -75,11 +68,7 @@ def _held(here: Home, tries: int) -> Iterator[None]:
 
 
 def _brought_back(here: Home, substitute: subprocess.Popen[bytes] | None) -> bool:
-    """Start the daemon if one ran before, or if events wait for one; let its substitute go.
-
-    Return False where it does not answer, and a note says why. One that only takes long is left to
-    the substitute, which waits for it once this process has ended.
-    """
+    """Start the daemon if one ran before, or if events wait; False, with a note, if it does not."""
     is_up = True
     try:
         if substitute or (here.alive.exists() and not Spool(here.spool).is_empty()):
@@ -105,28 +94,16 @@ def alone_and_drained(here: Home) -> Iterator[None]:
             spool = Spool(here.spool)
             spool.prepare()
             pipeline = Pipeline(
-                store,
-                spool,
-                settings=config.load(here),
-                places=PlaceCache(),
-                now_ms=now_ms,
-                tombstones=Tombstones(here.tombstones),
-                probes=here.probes,
-            )
+                store, spool, settings=config.load(here), places=PlaceCache(), now_ms=now_ms,
+                tombstones=Tombstones(here.tombstones), probes=here.probes,
+            )  # fmt: skip
             while pipeline.drain().entries:
                 pass
         yield
 
 
 def repair_first(here: Home) -> None:
-    """Repair the database if it is damaged; print what was repaired and lost to stderr.
-
-    One that an older observer wrote is brought to today's schema.
-
-    Raises:
-        StoreUnavailable: it cannot be repaired.
-        DaemonUnavailable: a daemon does not stop.
-    """
+    """Repair a damaged database, and say so. Raises StoreUnavailable, DaemonUnavailable."""
     if has_damage(here):
         request_repair(here, "a command found pages that were changed on the disk")
     else:

@@ -15,18 +15,8 @@ from typing import Any
 
 import click
 
-from observer.cli.output import (
-    confirm_once,
-    emit,
-    json_option,
-    named_project,
-    note,
-    progress,
-    respond,
-    say,
-    table,
-    wants_json,
-)
+from observer.cli import output
+from observer.cli.commands import Given, command
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound
@@ -35,28 +25,7 @@ from observer.core.moment import day, moment_ms
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted, did_you_mean, listed, size_text
 from observer.git.log import count_commits
-from observer.importers.run import (
-    FATES,
-    LOOK_EVERY_S,
-    Choice,
-    Counts,
-    FinishedImports,
-    Follower,
-    Plan,
-    QueuedImport,
-    QueuedSource,
-    batches,
-    drop,
-    end_import,
-    give_way,
-    import_planned,
-    plan_import,
-    plan_source,
-    queue,
-    queued,
-    size_of,
-    to_daemon,
-)
+from observer.importers import run
 from observer.importers.source import SessionSource, commits, source_called, sources
 from observer.ingest.duplicates import LIVE_MS
 from observer.local import client
@@ -65,29 +34,22 @@ GIT = "git"
 """A source beside those of sessions: the history of a repository."""
 
 
-@click.command("import", epilog="Example: observer import --since 90d --dry-run")
+@command("import", "observer import --since 90d --dry-run")
 @click.argument("words", nargs=-1, metavar="[SOURCE]... [PATH]...")
 @click.option("--since", default="", help="Only sessions since: 2026-11-21, or 7d for ago.")
-@named_project("Only sessions in this folder.")
+@output.named_project("Only sessions in this folder.")
 @click.option("--dry-run", is_flag=True, help="Show what would be read, import nothing.")
 @click.option("--background", is_flag=True, help="Leave the import to the daemon.")
 @click.option("--follow", is_flag=True, help="Go on with what sessions add, until Ctrl-C.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before importing what was found.")
 @click.option("--stop", is_flag=True, help="Give up the import in the background.")
 @click.option("--worker", is_flag=True, hidden=True)
-@json_option
-def import_command(
-    *,
-    words: tuple[str, ...],
-    stop: bool,
-    worker: bool,
-    **options: Any,  # noqa: ANN401 - the options above
-) -> None:
+def import_command(*, words: tuple[str, ...], stop: bool, worker: bool, **options: Given) -> None:
     """Import earlier sessions, notes and git history; nothing twice."""
     if worker:
         work(home(), sources())
     elif stop:
-        say("the import was given up" if drop(home()) else "no import goes on")
+        output.say("the import was given up" if run.drop(home()) else "no import goes on")
     elif words[:1] == (GIT,):
         _import_history(words[1:], **options)
     else:
@@ -104,44 +66,44 @@ def _import_sources(  # noqa: PLR0913 - one of each option
     background: bool,
     follow: bool,
 ) -> None:
-    """Import the sessions of the sources that are named, else of all after asking once.
-
-    The newest come first; importing again stores nothing twice.
-    """
+    """Import the sessions of the sources that are named, else of all after asking once."""
     named, paths = _named(words)
     chosen = named or list(sources().values())
-    choice = Choice(paths, moment_ms(since, now_ms=now_ms()) or 0, project or "")
+    choice = run.Choice(paths, moment_ms(since, now_ms=now_ms()) or 0, project or "")
     _refuse_impossible(chosen, choice, background=background, follow=follow)
-    finished = FinishedImports(home().imports)
-    plans = plan_import(home(), chosen, choice, finished, os.environ)
+    finished = run.FinishedImports(home().imports)
+    plans = run.plan_import(home(), chosen, choice, finished, os.environ)
     # What the paths hold may only be of another time or folder.
-    whole = Choice(paths) if paths and not plans and not follow else None
-    if whole and not plan_import(home(), chosen, whole, finished, os.environ):
+    whole = run.Choice(paths) if paths and not plans and not follow else None
+    if whole and not run.plan_import(home(), chosen, whole, finished, os.environ):
         of = ", ".join(each.name for each in chosen)
         raise NotFound(
             f"{', '.join(map(str, paths))}: nothing there is of {of}",
             hint="name another source: observer import --help lists them",
         )
-    if not wants_json():
+    if not output.wants_json():
         _show(plans)
+    outcomes: Outcomes = [(plan, Counter()) for plan in plans]
     if dry_run or not any(plan.new for plan in plans):
         elsewhere = "if it lies elsewhere, name where: observer import SOURCE PATH"
         more = "leave out an option" if choice.since_ms or choice.project else elsewhere
         why = "nothing new to import" if plans else f"nothing was found: {more}"
-        outcomes, said = _untouched(plans), "" if dry_run and plans else why
+        said = "" if dry_run and plans else why
     else:
         asked = f"Import {_contents(plans)}?"
-        confirm_once(asked, yes=yes or bool(named), refusal="nothing was imported")
+        output.confirm_once(asked, yes=yes or bool(named), refusal="nothing was imported")
         client.ensure_daemon(home(), wait_s=20)
-        outcomes, said = _handed_over(plans, choice) if background else _imported(plans, finished)
-    respond([_outcome(*each) for each in outcomes], said)
+        if background:
+            said = _hand_over(plans, choice)
+        else:
+            outcomes, said = _imported(plans, finished)
+    output.respond([_outcome(*each) for each in outcomes], said)
     if follow and not dry_run:
         client.ensure_daemon(home(), wait_s=20)
         _follow(chosen, choice, finished)
 
 
 def _named(words: tuple[str, ...]) -> tuple[list[SessionSource], tuple[Path, ...]]:
-    """Return the sources and the paths that are meant."""
     names = [word for word in words if not Path(word).exists() and source_called(word)]
     names = names or [word for word in words[:1] if source_called(word)]
     paths = tuple(Path(word) for word in words if word not in names)
@@ -156,41 +118,39 @@ def _named(words: tuple[str, ...]) -> tuple[list[SessionSource], tuple[Path, ...
     return [source for name in names if (source := source_called(name))], paths
 
 
-Outcomes = tuple[list[tuple[Plan, Counts]], str]
-"""What became of each source, and the same in words."""
+Outcomes = list[tuple[run.Plan, run.Counts]]
 
 
-def _untouched(plans: Sequence[Plan]) -> list[tuple[Plan, Counts]]:
-    return [(plan, Counter()) for plan in plans]
-
-
-def _imported(plans: Sequence[Plan], finished: FinishedImports) -> Outcomes:
+def _imported(plans: Sequence[run.Plan], finished: run.FinishedImports) -> tuple[Outcomes, str]:
     outcomes = []
     for plan in plans:
-        with progress(plan.source.name, len(plan.new)) as advance:
-            counts = import_planned(home(), plan, finished, to_daemon(home()), advance=advance)
+        with output.progress(plan.source.name, len(plan.new)) as advance:
+            counts = run.import_planned(
+                home(), plan, finished, run.to_daemon(home()), advance=advance
+            )
         outcomes.append((plan, counts))
         for reason, count in plan.problems.counts.items():
-            note(f"left out: {counted(count, reason)}, first {plan.problems.places[reason]}")
-    end_import(home())
+            output.note(f"left out: {counted(count, reason)}, first {plan.problems.places[reason]}")
+    run.end_import(home())
     recent = [one for plan in plans if plan.source.is_of_sessions for one in plan.new]
     if left := sum(now_ms() - one.last_ms < LIVE_MS for one in recent):
-        note(f"the last minute of {counted(left, 'session')} is left to a later import")
+        output.note(f"the last minute of {counted(left, 'session')} is left to a later import")
     return outcomes, "\n".join(_became(plan, counts) for plan, counts in outcomes if plan.new)
 
 
-def _handed_over(plans: Sequence[Plan], choice: Choice) -> Outcomes:
-    """Leave an import to the daemon, which does not know this process's variables."""
+def _hand_over(plans: Sequence[run.Plan], choice: run.Choice) -> str:
     asked = tuple(
-        QueuedSource(name=plan.source.name, paths=tuple(str(one.absolute()) for one in plan.paths))
+        run.QueuedSource(
+            name=plan.source.name, paths=tuple(str(one.absolute()) for one in plan.paths)
+        )
         for plan in plans
         if plan.new
     )
-    todo = QueuedImport(
+    todo = run.QueuedImport(
         sources=asked, since_ms=choice.since_ms, project=choice.project, sessions=_sessions(plans)
     )
-    queue(home(), todo)
-    return _untouched(plans), f"handed to the daemon: {_contents(plans)}; see: observer status"
+    run.queue(home(), todo)
+    return f"handed to the daemon: {_contents(plans)}; see: observer status"
 
 
 def _import_history(paths: Sequence[str], **options: object) -> None:
@@ -202,26 +162,24 @@ def _import_history(paths: Sequence[str], **options: object) -> None:
         raise BadInput(f"there is no folder {paths[0]}", hint="name one that is there")
     events = commits(folder)
     client.ensure_daemon(home(), wait_s=20)
-    counts: Counts = Counter()
-    send = to_daemon(home())
-    with progress(Path(folder).name, count_commits(folder)) as advance:
-        for batch in batches(events):
+    counts: run.Counts = Counter()
+    send = run.to_daemon(home())
+    with output.progress(Path(folder).name, count_commits(folder)) as advance:
+        for batch in run.batches(events):
             met = send(batch)
             counts.update(met)
             advance(sum(met.values()))
+    fates = {name: counts[name] for name in run.FATES}
     text = f"{counted(counts['stored'], 'commit')} stored{_others(counts)}"
-    respond(
-        {"folder": folder, "commits": counts.total(), **{name: counts[name] for name in FATES}},
-        text,
-    )
+    output.respond({"folder": folder, "commits": counts.total(), **fates}, text)
 
 
 def _refuse_impossible(
-    chosen: Sequence[SessionSource], choice: Choice, *, background: bool, follow: bool
+    chosen: Sequence[SessionSource], choice: run.Choice, *, background: bool, follow: bool
 ) -> None:
     if missing := [path for path in choice.paths if not path.exists()]:
         raise BadInput(f"there is no {missing[0]}", hint="name files and folders that are there")
-    if background and (before := queued(home())):
+    if background and (before := run.queued(home())):
         raise BadInput(
             f"an import of {counted(before.sessions, 'session')} goes on in the background",
             hint="see how far it is: observer status, or give it up: observer import --stop",
@@ -232,15 +190,15 @@ def _refuse_impossible(
 
 def _followers(
     chosen: Iterable[SessionSource],
-    finished: FinishedImports,
+    finished: run.FinishedImports,
     *,
     paths: tuple[Path, ...] = (),
     since_ms: int = 0,
-) -> list[Follower]:
+) -> list[run.Follower]:
     """Return what reads on in sources, in what did not end before `since_ms`."""
     idle_ms = config.load(home()).session_idle_minutes * 60_000
     return [
-        Follower(
+        run.Follower(
             each, paths or (each.folder(os.environ),), finished, since_ms=since_ms, idle_ms=idle_ms
         )
         for each in chosen
@@ -248,7 +206,9 @@ def _followers(
     ]
 
 
-def _follow(chosen: Iterable[SessionSource], choice: Choice, finished: FinishedImports) -> None:
+def _follow(
+    chosen: Iterable[SessionSource], choice: run.Choice, finished: run.FinishedImports
+) -> None:
     """Import what sessions add while they go on, until interrupted.
 
     An interrupt ends it between two looks: as an exception it would be lost where it meets SQLite
@@ -267,15 +227,15 @@ def _follow(chosen: Iterable[SessionSource], choice: Choice, finished: FinishedI
     while True:
         for each in followers:
             plan = each.look(now_ms())
-            counts = import_planned(home(), plan, finished, to_daemon(home()))
+            counts = run.import_planned(home(), plan, finished, run.to_daemon(home()))
             if counts["stored"]:
-                respond([_outcome(plan, counts)], _became(plan, counts))
+                output.respond([_outcome(plan, counts)], _became(plan, counts))
             sys.stdout.flush()
-        if interrupted.wait(LOOK_EVERY_S):
+        if interrupted.wait(run.LOOK_EVERY_S):
             raise KeyboardInterrupt
 
 
-def _show(plans: Sequence[Plan]) -> None:
+def _show(plans: Sequence[run.Plan]) -> None:
     rows = []
     for plan in plans:
         of_each = Counter(one.folder for one in plan.found if one.folder).most_common()
@@ -284,19 +244,18 @@ def _show(plans: Sequence[Plan]) -> None:
         if plan.source.is_of_sessions:
             counts = (str(len(plan.found)), str(plan.known), str(len(plan.new)))
         span = (min(one.first_ms for one in plan.found), max(one.last_ms for one in plan.found))
-        size = size_text(size_of(plan.new)) if plan.new else ""
+        size = size_text(run.size_of(plan.new)) if plan.new else ""
         rows.append((plan.source.name, *counts, *map(day, span), size, listed(names)))
     if rows:
         columns = ("source", "sessions", "known", "to read", "first", "last", "size", "folders")
-        table(columns, rows, spare=("known", "size", "first", "folders"))
+        output.table(columns, rows, spare=("known", "size", "first", "folders"))
 
 
-def _sessions(plans: Iterable[Plan]) -> int:
+def _sessions(plans: Iterable[run.Plan]) -> int:
     return sum(len(plan.new) for plan in plans if plan.source.is_of_sessions)
 
 
-def _contents(plans: Sequence[Plan]) -> str:
-    """Return in words what is to be read."""
+def _contents(plans: Sequence[run.Plan]) -> str:
     sessions = _sessions(plans)
     others = [plan.source.name for plan in plans if plan.new and not plan.source.is_of_sessions]
     parts = (
@@ -306,14 +265,13 @@ def _contents(plans: Sequence[Plan]) -> str:
     return " and ".join(filter(None, parts))
 
 
-def _became(plan: Plan, counts: Counts) -> str:
+def _became(plan: run.Plan, counts: run.Counts) -> str:
     text = f"{plan.source.name}: {counted(counts['stored'], 'event')}"
     text += f" of {counted(len(plan.new), 'session')}" if plan.source.is_of_sessions else ""
     return f"{text} stored{_others(counts)}"
 
 
-def _others(counts: Counts) -> str:
-    """Return in words what became of those that were not stored."""
+def _others(counts: run.Counts) -> str:
     text = f", {counts['known']:,} known already"
     for name, why in (
         ("excluded", "excluded or paused"),
@@ -324,7 +282,7 @@ def _others(counts: Counts) -> str:
     return text
 
 
-def _outcome(plan: Plan, counts: Counts) -> dict[str, Any]:
+def _outcome(plan: run.Plan, counts: run.Counts) -> dict[str, Any]:
     return {
         "source": plan.source.name,
         "sessions": len(plan.found),
@@ -332,15 +290,11 @@ def _outcome(plan: Plan, counts: Counts) -> dict[str, Any]:
         "to_read": len(plan.new),
         "first_at": iso(min(one.first_ms for one in plan.found)),
         "last_at": iso(max(one.last_ms for one in plan.found)),
-        "size_bytes": size_of(plan.new),
+        "size_bytes": run.size_of(plan.new),
         "folders": sorted({one.folder for one in plan.found}),
-        "events": {name: counts[name] for name in FATES},
+        "events": {name: counts[name] for name in run.FATES},
         "left_out": plan.problems.counts,
     }
-
-
-FOLLOWED_MS = 7 * 86_400_000
-"""A session that ended so long before the daemon came up is left to `observer import`."""
 
 
 class _Ended(Exception):
@@ -348,64 +302,55 @@ class _Ended(Exception):
 
 
 def work(home: Home, sources: Mapping[str, SessionSource]) -> None:
-    """Import what is queued, then follow what the settings name, for as long as there is any.
-
-    Raises:
-        BadInput: the settings name a source that is not known.
-        DaemonUnavailable: the daemon is gone, or does not answer.
-    """
-    give_way()
+    """Import what is queued, then follow what settings name. Raises BadInput, DaemonUnavailable."""
+    run.give_way()
     follow = config.load(home).follow
     known = [name for name, source in sources.items() if source.can_follow()]
     if unknown := [name for name in follow if name not in known]:
         raise BadInput(f"cannot follow {unknown[0]!r}", hint=f"one of: {', '.join(known)}")
-    finished = FinishedImports(home.imports)
+    finished = run.FinishedImports(home.imports)
     chosen = [sources[name] for name in follow]
-    followers = _followers(chosen, finished, since_ms=now_ms() - FOLLOWED_MS)
-    send = to_daemon(home, starts=False)
+    # What ended a week before the daemon came up is left to `observer import`.
+    followers = _followers(chosen, finished, since_ms=now_ms() - 7 * 86_400_000)
+    send = run.to_daemon(home, starts=False)
     try:
         while True:
             _import_queued(home, sources, finished)
             for each in followers:
                 plan = each.look(now_ms())
-                import_planned(home, plan, finished, send, advance=_goes_on)
+                run.import_planned(home, plan, finished, send, advance=_goes_on)
             if not followers:
                 return
-            _goes_on(wait_s=LOOK_EVERY_S)
+            _goes_on(wait_s=run.LOOK_EVERY_S)
     except _Ended:
         return
 
 
 def _import_queued(
-    home: Home, sources: Mapping[str, SessionSource], finished: FinishedImports
+    home: Home, sources: Mapping[str, SessionSource], finished: run.FinishedImports
 ) -> None:
-    asked = queued(home)
+    asked = run.queued(home)
     if asked is None:
-        drop(home)
+        run.drop(home)
         return
     done = 0
 
     def advance(sessions: int) -> None:
         nonlocal done
         done += sessions
-        emit({"done": done})
+        output.emit({"done": done})
         sys.stdout.flush()
         _goes_on()
-        if queued(home) != asked:
+        if run.queued(home) != asked:
             raise _Ended
 
     for source, choice in asked.choices(sources):
-        plan = plan_source(home, source, choice, finished)
-        import_planned(home, plan, finished, to_daemon(home, starts=False), advance=advance)
-    end_import(home)
-    drop(home)
+        plan = run.plan_source(home, source, choice, finished)
+        run.import_planned(home, plan, finished, run.to_daemon(home, starts=False), advance=advance)
+    run.end_import(home)
+    run.drop(home)
 
 
 def _goes_on(_sessions: int = 0, *, wait_s: float = 0.0) -> None:
-    """Wait, and go on unless the daemon is going.
-
-    Raises:
-        _Ended: it is.
-    """
     if select.select([sys.stdin], [], [], wait_s)[0]:
         raise _Ended

@@ -11,35 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from observer.cli import completion
-from observer.cli.output import (
-    as_json,
-    confirm_once,
-    json_option,
-    note,
-    progress,
-    refuse_agents,
-    say,
-    table,
-    wants_json,
-)
+from observer.cli import completion, output
+from observer.cli.commands import Given, command
 from observer.cli.session import mention_paused
+from observer.clients import installers
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext, InstallPlan, current_context
 from observer.clients.config_files.file_edits import FileEdit, diff
-from observer.clients.installers import (
-    SERVICES,
-    Installed,
-    Setup,
-    everything,
-    evidence,
-    install,
-    installable,
-    installed_parts,
-    perform,
-    setups,
-    uninstall,
-)
 from observer.clients.quiet import last_report, last_reports
 from observer.clients.registry import clients
 from observer.core.clock import now_ms
@@ -61,7 +39,10 @@ Planner = Callable[[str, InstallContext], InstallPlan]
 
 
 targets_argument = click.argument(
-    "targets", nargs=-1, type=click.Choice((*installable(), *SERVICES)), metavar="[CLIENT]..."
+    "targets",
+    nargs=-1,
+    type=click.Choice((*installers.installable(), *installers.SERVICES)),
+    metavar="[CLIENT]...",
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show the changes, make none.")
 project_option = click.option(
@@ -71,24 +52,20 @@ project_option = click.option(
 )
 
 
-tools_option = click.option(
+@command("install", "observer install claude-code git bash --dry-run")
+@targets_argument
+@click.option("--list", "lists", is_flag=True, help="List the clients, and change nothing.")
+@project_option
+@click.option(
     "--tools",
     metavar="NAME[,NAME]",
     default="",
     shell_complete=completion.toolsets,
     help="Toolsets that the clients are offered; left out, those that they have, or core.",
 )
-
-
-@click.command("install", epilog="Example: observer install claude-code git bash --dry-run")
-@targets_argument
-@click.option("--list", "lists", is_flag=True, help="List the clients, and change nothing.")
-@project_option
-@tools_option
 @click.option("--ctrl-r/--no-ctrl-r", default=None, help="Bind Ctrl-R in shells, or no longer.")
 @dry_run_option
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before changing what was found.")
-@json_option
 def install_command(
     *,
     targets: tuple[str, ...],
@@ -96,7 +73,7 @@ def install_command(
     tools: str,
     ctrl_r: bool | None,
     yes: bool,
-    **options: Any,  # noqa: ANN401 - the options above
+    **options: Given,
 ) -> int:
     """Make clients report: those named, or all that are found."""
     if tools:
@@ -112,21 +89,20 @@ def install_command(
     if lists:
         show_list(context)
     elif targets:
-        _perform_all(install, [(target, context) for target in targets], **options)
+        _perform_all(installers.install, [(target, context) for target in targets], **options)
     else:
         code = install_found(context, yes=yes, **options)
     mention_paused()
     return code
 
 
-@click.command("uninstall", epilog="Example: observer uninstall cursor")
+@command("uninstall", "observer uninstall cursor")
 @targets_argument
 @click.option("--all", "is_all", is_flag=True, help="Take out everything, and record nothing.")
 @click.option("--memory", is_flag=True, help="With --all, the memory too; nothing brings it back.")
 @project_option
 @dry_run_option
 @click.option("--yes", "-y", is_flag=True, help="With --all, do not ask.")
-@json_option
 def uninstall_command(
     *,
     targets: tuple[str, ...],
@@ -144,21 +120,23 @@ def uninstall_command(
         raise BadInput("the memory goes with all of observer", hint="add --all, or leave --memory")
     if targets:
         others = ("git",) if "git" in targets and not project else ()
-        found = everything(context, _roots(context.home), others) if others else []
+        found = installers.everything(context, _roots(context.home), others) if others else []
         more = [(one.client, one.context) for one in found if one.context.project]
-        _perform_all(uninstall, [*((one, context) for one in targets), *more], **options)
+        _perform_all(installers.uninstall, [*((one, context) for one in targets), *more], **options)
         if others:
-            note(
+            output.note(
                 "the daemon still reads commits of repositories that the memory knows;"
                 " not with: observer pause, or with never = ['commit'] in their .observer.toml"
             )
         return
-    found = everything(context, _roots(context.home))
+    found = installers.everything(context, _roots(context.home))
     if not is_all or options["dry_run"]:
         _list_installed(found, **options)
-        if memory and not wants_json():
-            say(f"the memory would be deleted: {_held(context.home)}")
-        note("take some out: observer uninstall CLIENT..., or everything: observer uninstall --all")
+        if memory and not output.wants_json():
+            output.say(f"the memory would be deleted: {_held(context.home)}")
+        output.note(
+            "take some out: observer uninstall CLIENT..., or everything: observer uninstall --all"
+        )
         return
     _leave(context, found, memory=memory, yes=yes)
 
@@ -171,50 +149,50 @@ def _roots(here: Home) -> set[str]:
     return set()
 
 
-def _list_installed(found: list[Installed], *, dry_run: bool) -> None:
+def _list_installed(found: list[installers.Installed], *, dry_run: bool) -> None:
     rows = [(one.client, str(path)) for one in found for path in one.paths]
-    if as_json([{"client": client, "path": path} for client, path in rows]):
+    if output.as_json([{"client": client, "path": path} for client, path in rows]):
         return
     if dry_run:
-        say("".join(diff(one.plan.edits) for one in found), is_exact=True)
+        output.say("".join(diff(one.plan.edits) for one in found), is_exact=True)
     if rows:
-        table(("client", "where"), rows)
-    say(f"{'' if rows else 'nothing is installed; '}the memory is in {home().root}")
+        output.table(("client", "where"), rows)
+    output.say(f"{'' if rows else 'nothing is installed; '}the memory is in {home().root}")
 
 
-def _leave(context: InstallContext, found: list[Installed], *, memory: bool, yes: bool) -> None:
-    """Take out what was found, record nothing from now on, and delete the memory if asked to."""
-    refuse_agents("an agent does not take observer out")
+def _leave(
+    context: InstallContext, found: list[installers.Installed], *, memory: bool, yes: bool
+) -> None:
+    output.refuse_agents("an agent does not take observer out")
     here = context.home
-    if not wants_json():
+    if not output.wants_json():
         _list_installed(found, dry_run=False)
     held = _held(here)
     also = f"delete the memory, {held}, for good" if memory else "record nothing from now on"
     asked = f"Take all of this out, and {also}?"
-    confirm_once(asked, yes=yes, refusal="nothing was taken out", hint="add --yes")
-    outcomes = [_one(one.client, uninstall, one.context, dry_run=False) for one in found]
-    # A hook that nobody knows of, in a repository, does nothing without these scripts; the pause
-    # is for a daemon that somebody starts to read the memory.
+    output.confirm_once(asked, yes=yes, refusal="nothing was taken out", hint="add --yes")
+    outcomes = [_one(one.client, installers.uninstall, one.context, dry_run=False) for one in found]
+    # A hook in a repository does nothing without these; the pause is for a daemon of a reader.
     shutil.rmtree(here.hooks, ignore_errors=True)
     at_ms = now_ms()
     Spool(here.spool).pauses.begin([EVERYWHERE], from_ms=at_ms, until_ms=UNENDING_MS)
     client.stop(here)
     home_guard.end(here)
-    if not wants_json():
+    if not output.wants_json():
         for outcome in outcomes:
-            say(_described(outcome, dry_run=False))
+            output.say(_described(outcome, dry_run=False))
     if not (memory or yes):
         memory = click.confirm(f"Delete the memory too, {held}? Nothing brings it back.")
-    kept = home_guard.delete(here, progress=progress) if memory else [here.root]
+    kept = home_guard.delete(here, progress=output.progress) if memory else [here.root]
     left = [str(one) for one in kept]
-    if as_json({"taken_out": outcomes, "left": left}):
+    if output.as_json({"taken_out": outcomes, "left": left}):
         return
-    say(f"nothing is recorded any more; left: {listed(left) or 'nothing'}")
+    output.say(f"nothing is recorded any more; left: {listed(left) or 'nothing'}")
     if memory:
-        say(f"deleted the memory, {held}")
+        output.say(f"deleted the memory, {held}")
     else:
-        note("record again: observer install, observer pause --end")
-        note("delete the memory: observer uninstall --all --memory --yes")
+        output.note("record again: observer install, observer pause --end")
+        output.note("delete the memory: observer uninstall --all --memory --yes")
 
 
 def _held(here: Home) -> str:
@@ -228,10 +206,10 @@ def _perform_all(
     for target, context in targets:
         planner(target, context)
     outcomes = [_one(target, planner, context, dry_run=dry_run) for target, context in targets]
-    if as_json(outcomes):
+    if output.as_json(outcomes):
         return
     for outcome in outcomes:
-        say(_described(outcome, dry_run=dry_run), is_exact=True)
+        output.say(_described(outcome, dry_run=dry_run), is_exact=True)
 
 
 def _one(
@@ -240,7 +218,7 @@ def _one(
     plan = planner(target, context)
     changes = [str(edit.path) for edit in plan.edits if edit.is_change]
     shown = diff(plan.edits)
-    backups = [] if dry_run else perform(plan, context.home, at_ms=now_ms())
+    backups = [] if dry_run else installers.perform(plan, context.home, at_ms=now_ms())
     return {
         "client": target,
         "changed": changes,
@@ -268,24 +246,22 @@ def install_found(context: InstallContext, *, yes: bool, dry_run: bool) -> int:
     """Install all clients that are found, once their plan was shown and agreed to.
 
     A probe is sent through what was installed. Returns 1 if it failed, or if a file of a client
-    could not be used.
-
-    Raises:
-        BadInput: there is nobody to ask.
-        click.Abort: the answer was no.
+    could not be used. Raises BadInput: there is nobody to ask; click.Abort: the answer was no.
     """
-    found, here = setups(context), context.home
-    if not wants_json():
+    found, here = installers.setups(context), context.home
+    if not output.wants_json():
         _show(found, context)
     changing = [one for one in found if one.plan.is_change]
     if not dry_run and changing:
         asked = f"Make these changes for {counted(len(changing), 'client')}?"
-        confirm_once(asked, yes=yes, refusal="nothing was installed")
+        output.confirm_once(asked, yes=yes, refusal="nothing was installed")
         for place, one in enumerate(found):
             try:
                 # A plan is made anew, since another's may have changed the same file.
                 if one.plan.is_change:
-                    perform(install(one.client.name, context), here, at_ms=now_ms())
+                    installers.perform(
+                        installers.install(one.client.name, context), here, at_ms=now_ms()
+                    )
             except ObserverError as error:
                 found[place] = one._replace(problem=error)
     planned = {one.client.name for one in changing}
@@ -296,30 +272,30 @@ def install_found(context: InstallContext, *, yes: bool, dry_run: bool) -> int:
 
         probes = list(probe_checks(context, [one.client.name for one in done]))
     rows = [_outcome(one, dry_run=dry_run) for one in found]
-    if not as_json({"clients": rows, "probes": probes}) and not dry_run:
+    if not output.as_json({"clients": rows, "probes": probes}) and not dry_run:
         _report(found, done, probes)
     is_well = all(probe.is_well for probe in probes)
     failed = [one for one in found if isinstance(one.problem, ConfigInvalid)]
     return 0 if is_well and not failed else 1
 
 
-def _show(found: list[Setup], context: InstallContext) -> None:
+def _show(found: list[installers.Setup], context: InstallContext) -> None:
     edits = {edit.path: edit for one in found for edit in one.plan.edits}
     ours = [edit for edit in edits.values() if edit.is_ours]
     if shown := diff(edit for edit in edits.values() if not edit.is_ours):
-        say(shown, is_exact=True)
+        output.say(shown, is_exact=True)
     if ours:
-        say(f"{counted(len(ours), 'script')} of observer's go into {context.home.hooks}\n")
+        output.say(f"{counted(len(ours), 'script')} of observer's go into {context.home.hooks}\n")
     rows = []
     for one in found:
         paths = [_short(str(path), context) for path in _changed(one.plan.edits)]
         changes = f"left as it is: {one.problem}" if one.problem else ", ".join(paths)
         rows.append((one.client.name, _short(one.found, context), changes or "nothing to change"))
-    table(("client", "found", "changes"), rows)
+    output.table(("client", "found", "changes"), rows)
     names = {one.client.name for one in found}
     absent = [name for name, client in clients().items() if client.installer and name not in names]
     if absent and not context.project:
-        note(f"not found: {', '.join(absent)}")
+        output.note(f"not found: {', '.join(absent)}")
 
 
 def _changed(edits: Iterable[FileEdit]) -> list[Path]:
@@ -331,26 +307,28 @@ def _short(path: str, context: InstallContext) -> str:
     return f"~/{path.removeprefix(home)}" if path.startswith(home) else path
 
 
-def _report(found: list[Setup], done: list[Setup], probes: list[Diagnosis]) -> None:
+def _report(
+    found: list[installers.Setup], done: list[installers.Setup], probes: list[Diagnosis]
+) -> None:
     for one in found:
         if one.problem:
-            note(f"{one.client.name} was not installed: {one.problem}")
+            output.note(f"{one.client.name} was not installed: {one.problem}")
     if not done:
-        say("\nNothing was changed.")
+        output.say("\nNothing was changed.")
         return
-    say("\nTried out:")
+    output.say("\nTried out:")
     for probe in probes:
         hint = f" ({probe.hint})" if probe.hint else ""
-        say(f"  {probe.name:<18} {'' if probe.is_well else 'WRONG: '}{probe.found}{hint}")
-    say("\nTo do:")
+        output.say(f"  {probe.name:<18} {'' if probe.is_well else 'WRONG: '}{probe.found}{hint}")
+    output.say("\nTo do:")
     for one in done:
         for text in one.plan.notes:
-            say(f"  {one.client.name:<18} {text}")
-    say(f"\nUndo with: observer uninstall {' '.join(one.client.name for one in done)}")
-    say("Read earlier sessions with: observer import")
+            output.say(f"  {one.client.name:<18} {text}")
+    output.say(f"\nUndo with: observer uninstall {' '.join(one.client.name for one in done)}")
+    output.say("Read earlier sessions with: observer import")
 
 
-def _outcome(one: Setup, *, dry_run: bool) -> dict[str, Any]:
+def _outcome(one: installers.Setup, *, dry_run: bool) -> dict[str, Any]:
     return {
         "client": one.client.name,
         "found": one.found,
@@ -361,28 +339,22 @@ def _outcome(one: Setup, *, dry_run: bool) -> dict[str, Any]:
     }
 
 
-# --- the list ------------------------------------------------------------------------------------
-
-
 def show_list(context: InstallContext) -> None:
     """Print every client that can be installed, what it has, and when it last reported."""
     last = last_reports(context.home)
     rows = [_listed(client, context, last) for client in clients().values() if client.installer]
-    if as_json(rows):
+    if output.as_json(rows):
         return
-    shown = [
+    shown = (
         (
-            row["client"],
-            _short(row["found"], context) or "-",
-            " + ".join(row["offers"]),
-            " + ".join(row["installed"]) or "-",
-            row["tried"] or "unverified",
+            *(row["client"], _short(row["found"], context) or "-", " + ".join(row["offers"])),
+            *(" + ".join(row["installed"]) or "-", row["tried"] or "unverified"),
             minute_of(row["last_at"]) if row["last_at"] else "-",
         )
         for row in rows
-    ]
+    )
     columns = ("client", "found", "offers", "installed", "tried", "last heard")
-    table(columns, shown, spare=("tried", "offers", "found"))
+    output.table(columns, shown, spare=("tried", "offers", "found"))
 
 
 def _listed(client: Client, context: InstallContext, last: Mapping[str, int]) -> dict[str, Any]:
@@ -390,11 +362,11 @@ def _listed(client: Client, context: InstallContext, last: Mapping[str, int]) ->
     heard_ms = last_report(client, last)
     return {
         "client": client.name,
-        "found": evidence(client, context),
+        "found": installers.evidence(client, context),
         "offers": ["hooks"] * bool(has_hooks)
         + ["MCP"] * client.is_agent
         + ["Ctrl-R"] * client.binds_ctrl_r,
-        "installed": installed_parts(client.name, context),
+        "installed": installers.installed_parts(client.name, context),
         "tried": client.tried,
         "last_at": iso(heard_ms) if heard_ms else None,
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 import msgspec
 
-from observer.cli.output import as_json, fields, json_option, note, respond, say
+from observer.cli import output
+from observer.cli.commands import command
 from observer.cli.read import show_projects
 from observer.cli.session import mention_paused
 from observer.core.paths import home
@@ -17,41 +18,38 @@ WAIT_S = 30.0
 """For a daemon that starts or stops."""
 
 
-@click.command("up", epilog="Example: observer up")
+@command("up", "observer up")
 @click.option("--explain", is_flag=True, help="Say what is recorded, where, and how to stop.")
-@json_option
 def up_command(*, explain: bool) -> None:
     """Start the daemon, and return when it answers."""
     home_guard.bring_up(home())
     mention_paused()
     status = current(home(), wait_s=WAIT_S)
-    if as_json(status):
+    if output.as_json(status):
         return
     if explain:
         from observer.cli.policy import explained  # noqa: PLC0415 - as below
 
         for name, text in explained(home()):
-            say(f"{name:<13} {text}")
+            output.say(f"{name:<13} {text}")
     else:
-        say(f"observer {status.version} is up (pid {status.pid}), home {status.home}")
+        output.say(f"observer {status.version} is up (pid {status.pid}), home {status.home}")
         if status.degraded:
-            note(f"degraded: {status.degraded}")
+            output.note(f"degraded: {status.degraded}")
 
 
-@click.command("down", epilog="Example: observer down")
-@json_option
+@command("down", "observer down")
 def down_command() -> None:
     """Stop the daemon once it has stored what waits."""
     stopped = client.stop(home(), wait_s=WAIT_S)
     home_guard.end(home())
     text = "observer is down" if stopped else "observer was not running"
-    respond({"stopped": stopped}, text)
+    output.respond({"stopped": stopped}, text)
 
 
-@click.command("status", epilog="Example: observer status --space")
+@command("status", "observer status --space")
 @click.option("--space", is_flag=True, help="What takes the space, and what retention would free.")
 @click.option("--projects", is_flag=True, help="The projects that have memories.")
-@json_option
 def status_command(*, space: bool, projects: bool) -> None:
     """Show whether the daemon runs, and what is recorded here."""
     if space:
@@ -65,6 +63,6 @@ def status_command(*, space: bool, projects: bool) -> None:
     from observer.cli.policy import described, here  # noqa: PLC0415 - `up` needs none of it
 
     status, found = current(home()), here(home())
-    if as_json(msgspec.to_builtins(status) | {"here": found}):
+    if output.as_json(msgspec.to_builtins(status) | {"here": found}):
         return
-    fields([*status_rows(status), *(described(found) if found else ())])
+    output.fields([*status_rows(status), *(described(found) if found else ())])

@@ -13,16 +13,8 @@ from typing import Any, TextIO
 
 import click
 
-from observer.cli.output import (
-    as_json,
-    json_option,
-    limit_option,
-    marked_line,
-    note,
-    say,
-    scope_options,
-    wants_json,
-)
+from observer.cli import output
+from observer.cli.commands import Given, command
 from observer.cli.read import rows_of
 from observer.cli.session import written
 from observer.core import moment
@@ -37,17 +29,15 @@ Row = dict[str, Any]  # of the question "happened"
 LOOK_S = 0.3
 RECENT = 200
 """Items, the newest, among which is looked for what is new."""
-TITLE_CHARS = 300
 _STAMP = re.compile(r"\A(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z")
 
 
-@click.command("log", epilog="Example: observer log --follow")
+@command("log", "observer log --follow")
 @click.option("--follow", "-f", is_flag=True, help="Go on as things happen, until Ctrl-C.")
 @click.option("--daemon", is_flag=True, help="What the daemon says of its work instead.")
-@limit_option(20, "Most lines.", most=RECENT)
-@scope_options
-@json_option
-def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Any) -> None:  # noqa: ANN401 - the options above
+@output.limit_option(20, "Most lines.", most=RECENT)
+@output.scope_options
+def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Given) -> None:
     """Show turns, and what was done, line by line."""
     if daemon:
         _show_daemons(follow=follow, limit=limit)
@@ -55,55 +45,46 @@ def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Any) -> None
     if follow:
         client.ensure_daemon(home())
     for row in _lines(limit, scope, follow=follow):
-        if not as_json(row):
+        if not output.as_json(row):
             before = (moment.minute_of(row["created_at"])[5:], row.get("project", "-"))
             colour = colour_of(row["type"], failed=row["failed"])
-            cells, title = zip(before, (11, 14), strict=True), one_line(row["title"], TITLE_CHARS)
-            marked_line(cells, row["type"], title, colour=colour)
+            cells, title = zip(before, (11, 14), strict=True), one_line(row["title"], 300)
+            output.marked_line(cells, row["type"], title, colour=colour)
         sys.stdout.flush()
 
 
 def _lines(limit: int, scope: dict[str, Any], *, follow: bool) -> Iterator[Row]:
     """Yield the last lines of what happened; with `follow` go on without end."""
-    seen, stamp = _Seen(), written()
+    seen, stamp = set[tuple[int, str]](), written()
     where, found = rows_of("happened", limit=RECENT, records=True, **scope)
-    lines = list(seen.new(found))[-limit:]
-    if not wants_json():
-        say(where)
+    from_ms = found[-1]["at_ms"] if len(found) == RECENT else 0
+    lines = list(_unseen(found, seen, from_ms))[-limit:]
+    if not output.wants_json():
+        output.say(where)
         if not lines:
             whole = where == scope_line("")
-            say(nothing("nothing is recorded yet", FIRST_SESSION, everywhere=whole))
+            output.say(nothing("nothing is recorded yet", FIRST_SESSION, everywhere=whole))
     yield from lines
     while follow:
         while (now := written()) == stamp:
             time.sleep(LOOK_S)
         stamp = now
         _, found = rows_of("happened", limit=RECENT, records=True, **scope)
-        yield from seen.new(found)
+        yield from _unseen(found, seen, from_ms)
 
 
-class _Seen:
-    """What was shown already: every item once, and the reply of a turn when it comes."""
+def _unseen(rows: Sequence[Row], seen: set[tuple[int, str]], from_ms: int) -> Iterator[Row]:
+    """Yield what is new among rows, which come newest first, the oldest of it first.
 
-    def __init__(self) -> None:
-        self._known: set[tuple[int, str]] = set()
-        self._from_ms: int | None = None
-
-    def new(self, rows: Sequence[Row]) -> Iterator[Row]:
-        """Yield what is new among rows, which come newest first, the oldest of it first.
-
-        What is older than all of the first rows comes up where others are deleted, and is not new.
-        """
-        if self._from_ms is None:
-            self._from_ms = rows[-1]["at_ms"] if len(rows) == RECENT else 0
-        replies = [
-            {**row, **row["reply"], "type": "reply"} for row in reversed(rows) if row["reply"]
-        ]
-        for each in sorted([*reversed(rows), *replies], key=lambda row: int(row["at_ms"])):
-            key = (each["id"], each["type"])
-            if each["at_ms"] >= self._from_ms and key not in self._known:
-                self._known.add(key)
-                yield each
+    A turn is followed by its reply when that comes. What is older than `from_ms` comes up where
+    others are deleted, and is not new.
+    """
+    replies = [{**row, **row["reply"], "type": "reply"} for row in reversed(rows) if row["reply"]]
+    for each in sorted([*reversed(rows), *replies], key=lambda row: int(row["at_ms"])):
+        key = (each["id"], each["type"])
+        if each["at_ms"] >= from_ms and key not in seen:
+            seen.add(key)
+            yield each
 
 
 def _show_daemons(*, follow: bool, limit: int) -> None:
@@ -116,21 +97,17 @@ def _show_daemons(*, follow: bool, limit: int) -> None:
         last = deque(file, limit)
         for line in last:
             _show_line(line)
-        if not (last or wants_json()):
-            note("nothing is logged yet; to hear more: observer config set log_level debug")
+        if not (last or output.wants_json()):
+            output.note("nothing is logged yet; to hear more: observer config set log_level debug")
         for line in _following(path, file) if follow else ():
             _show_line(line)
 
 
 def _show_line(line: str) -> None:
-    """Print a line, at the time of whoever reads it."""
     text = line.rstrip("\n")
-    if not as_json(text):
-        say(
-            _STAMP.sub(lambda at: moment.second_of(f"{at[1]}Z"), text)
-            if moment.is_local()
-            else text
-        )
+    if not output.as_json(text):
+        local = _STAMP.sub(lambda at: moment.second_of(f"{at[1]}Z"), text)
+        output.say(local if moment.is_local() else text)
 
 
 def _opened(path: Path) -> TextIO:

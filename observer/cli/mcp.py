@@ -1,7 +1,6 @@
 """`observer mcp`: the server that clients start, and what they can be offered at what price.
 
-Counted is what clients hand to a model: names, descriptions and parameters, and the guide. The
-schemas of results are not, since clients keep those to themselves.
+Counted is what clients hand to a model: names, descriptions and parameters, and the guide.
 """
 
 from __future__ import annotations
@@ -12,9 +11,8 @@ from typing import Any, cast
 import click
 import orjson
 
-from observer.cli import completion
-from observer.cli.commands import listing
-from observer.cli.output import as_json, json_option, note, say, table
+from observer.cli import completion, output
+from observer.cli.commands import Group, command
 from observer.clients.config_files.context import current_context
 from observer.clients.parts import snippets
 from observer.core.paths import home
@@ -29,11 +27,7 @@ Offer = dict[str, Any]
 
 
 def offers(names: Sequence[str]) -> list[Offer]:
-    """Return the toolsets of a choice, without one all; `tokens` are about 4 characters each.
-
-    Raises:
-        BadInput: two of them have a tool of the same name.
-    """
+    """Return the toolsets of a choice, or all, with tokens. Raises BadInput: a tool is twice."""
     tools_of(tuple(names), _NO_MEMORY, str)
     found = []
     for name in names or toolsets():
@@ -47,10 +41,7 @@ def offers(names: Sequence[str]) -> list[Offer]:
     return found
 
 
-GUIDE_CHARS = 60
-
-
-@listing("mcp", "Example: observer mcp list")
+@click.group("mcp", cls=Group, invoke_without_command=True, epilog="Example: observer mcp list")
 @click.option(
     "--tools",
     metavar="NAME[,NAME]",
@@ -64,31 +55,32 @@ def mcp_command(*, tools: str | None) -> int:
     return pump.main(["--tools", tools] if tools else [])
 
 
-@mcp_command.command("list", epilog="Example: observer mcp list core,mem0")
+@command("list", "observer mcp list core,mem0", of=mcp_command)
 @click.argument(
     "toolsets", required=False, metavar="[NAME,NAME]", shell_complete=completion.toolsets
 )
 @click.option("--snippets", "entries", is_flag=True, help="The entry of each client, to add it.")
-@json_option
 def list_command(*, toolsets: str | None, entries: bool) -> None:
     """List toolsets and tools with the tokens that each costs."""
     names = chosen(toolsets) if toolsets else ()
     if entries:
         known = snippets(current_context(home(), tools=",".join(names)))
-        if not as_json([one._asdict() for one in known]):
+        if not output.as_json([one._asdict() for one in known]):
             for one in known:
-                say(f"{one.client}: {one.instruction}")
-                say(f"  {one.text}", is_exact=True)
+                output.say(f"{one.client}: {one.instruction}")
+                output.say(f"  {one.text}", is_exact=True)
         return
     found = offers(names)
-    if as_json(found):
+    if output.as_json(found):
         return
     rows = []
     for each in found:
-        name, about = each["toolset"], render.one_line(each["guide"], GUIDE_CHARS)
+        name, about = each["toolset"], render.one_line(each["guide"], 60)
         rows.append((name, f"({len(each['tools'])} in all)", f"{each['tokens']:,}", about))
         rows += [(name, one["name"], f"{one['tokens']:,}", one["title"]) for one in each["tools"]]
-    table(("toolset", "tool", "tokens", "what for"), rows)
+    output.table(("toolset", "tool", "tokens", "what for"), rows)
     if toolsets:
-        note(f"{sum(each['tokens'] for each in found):,} tokens in all")
-    note("choose with: observer mcp --tools NAME,NAME (core if left out), over HTTP with /mcp/NAME")
+        output.note(f"{sum(each['tokens'] for each in found):,} tokens in all")
+    output.note(
+        "choose with: observer mcp --tools NAME,NAME (core if left out), over HTTP with /mcp/NAME"
+    )

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from observer.cli.commands import listing
+from observer.cli import output
+from observer.cli.commands import command, listing
 from observer.cli.config import put_in_force
-from observer.cli.output import as_json, fields, json_option, respond, say, table
+from observer.cli.output import fields
 from observer.core import config
 from observer.core.config import Settings
 from observer.core.errors import BadInput, ConfigInvalid
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
     from observer.llm.reply import LlmReply
 
 
-@listing("model", "Example: observer config model")
-@json_option
+@listing("model", "observer config model")
 def model_command() -> None:
     """List the models that search by meaning, or choose one."""
     here = home()
@@ -43,7 +43,7 @@ def model_command() -> None:
     if used not in {info.name for info in models}:
         models.append(registry.chosen(used, here.models))
     rows = [_row(info, used) for info in models]
-    if as_json(rows):
+    if output.as_json(rows):
         return
     columns = ("name", "used", "dimensions", "size", "licence", "description")
     spare = ("licence", "dimensions", "size")
@@ -53,12 +53,11 @@ def model_command() -> None:
         | {"description": row["problem"] or row["description"]}
         for row in rows
     )
-    table(columns, ([row[name] for name in columns] for row in cells), spare=spare)
+    output.table(columns, ([row[name] for name in columns] for row in cells), spare=spare)
 
 
-@model_command.command("use", epilog="Example: observer config model use deep")
+@command("use", "observer config model use deep", of=model_command)
 @click.argument("name")
-@json_option
 def use_command(*, name: str) -> None:
     """Choose a model, and have all embedded anew with it."""
     # By the daemon, in the background, whether this command waits or is broken off.
@@ -71,17 +70,16 @@ def use_command(*, name: str) -> None:
     later = "what is remembered is embedded anew in the background; see how far: observer status"
     if not is_running:
         later = "what is remembered is embedded anew once the daemon runs: observer up"
-    respond(
+    output.respond(
         {"model": name, "id": model.id, "dimensions": model.dimensions},
         f"model {name} is in use",
         remark=later,
     )
 
 
-@model_command.command("pull", epilog="Example: observer config model pull mine --sha256 3b1f…")
+@command("pull", "observer config model pull mine --sha256 3b1f…", of=model_command)
 @click.argument("name")
 @click.option("--sha256", required=True, help="SHA-256 of the model's model.toml.")
-@json_option
 def pull_command(*, name: str, sha256: str) -> None:
     """Download a model if its files are the pinned ones."""
     here = home()
@@ -90,7 +88,7 @@ def pull_command(*, name: str, sha256: str) -> None:
         raise BadInput("no base URL", hint="observer config set model_url URL")
     info = pull(name, settings.model_url, sha256=sha256, folder=here.models)
     done = f"model {name} is in {info.folder}; to use it: observer config model use {name}"
-    respond(_row(info, settings.model), done)
+    output.respond(_row(info, settings.model), done)
 
 
 def _row(info: ModelInfo, used: str) -> dict[str, Any]:
@@ -99,8 +97,6 @@ def _row(info: ModelInfo, used: str) -> dict[str, Any]:
     parts = [part.name for part in info.parts]
     return {**fields, "folder": folder, "parts": parts, "is_used": used in {info.name, folder}}
 
-
-OFF = "off: no language model is configured (llm_url is empty), and none is needed"
 
 SAMPLE = Item(
     id=0,
@@ -118,9 +114,8 @@ SAMPLE = Item(
 """The made-up summary that `--try` asks about."""
 
 
-@click.command("llm", epilog="Example: observer config llm --try")
+@command("llm", "observer config llm --try")
 @click.option("--try", "tries", is_flag=True, help="Ask it one question about made-up work.")
-@json_option
 def llm_command(*, tries: bool) -> None:
     """Show the language model: off or on, tokens, last problem."""
     if tries:
@@ -129,10 +124,12 @@ def llm_command(*, tries: bool) -> None:
     here = home()
     settings = config.load(here)
     status = _status(here, settings)
-    if as_json({"is_on": status is not None, "status": status}):
+    if output.as_json({"is_on": status is not None, "status": status}):
         return
     if status is None:
-        say(f"llm  {OFF}")
+        output.say(
+            "llm  off: no language model is configured (llm_url is empty), and none is needed"
+        )
         return
     lines = [("llm", f"{status.model} at {status.url}"), ("today", spent_text(status))]
     if status.problem:
@@ -157,9 +154,11 @@ def _try() -> None:
     wrote = enriched(SAMPLE, reply.text, model=where.model)
     took_s = time.monotonic() - begun_s
     about = {"model": where.model, "tokens": reply.tokens, "wait_ms": int(took_s * 1000)}
-    if as_json({**about, "answer": wrote}):
+    if output.as_json({**about, "answer": wrote}):
         return
-    say(f"{where.model} at {where.shown} answered in {took_s:.1f} s, {reply.tokens:,} tokens")
+    output.say(
+        f"{where.model} at {where.shown} answered in {took_s:.1f} s, {reply.tokens:,} tokens"
+    )
     said = {"narrative": wrote.narrative, "learned": wrote.learned, "next_steps": wrote.next_steps}
     said["concepts"] = ", ".join(wrote.concepts)
     fields([(name, text) for name, text in said.items() if text])

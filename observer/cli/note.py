@@ -6,26 +6,13 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import click
 import msgspec
 
-from observer.cli import completion
-from observer.cli.commands import listing
-from observer.cli.output import (
-    as_json,
-    confirm_once,
-    json_option,
-    limit_option,
-    named_project,
-    note,
-    refuse_agents,
-    respond,
-    say,
-    scope_options,
-    table,
-)
+from observer.cli import completion, output
+from observer.cli.commands import Given, command, listing
 from observer.cli.session import LINKS, known_types, meant, nearly, on_behalf, open_memory
 from observer.core import moment
 from observer.core.errors import BadInput, NotFound
@@ -48,8 +35,8 @@ from observer.tools.status import current
 item_argument = click.argument("handle", metavar="ID|UUID", shell_complete=completion.items)
 
 
-@listing("note", "Example: observer note --tag auth --layer state")
-@scope_options
+@listing("note", "observer note --tag auth --layer state")
+@output.scope_options
 @click.option(
     "--type", "types", default="", callback=known_types, help="Only these, e.g. decision,rule."
 )
@@ -58,15 +45,9 @@ item_argument = click.argument("handle", metavar="ID|UUID", shell_complete=compl
 @click.option("--scope", type=click.Choice(get_args(Scope)), help="Only notes of this scope.")
 @click.option("--tag", "tags", multiple=True, help="Only notes with this tag; may be repeated.")
 @click.option("--waiting", is_flag=True, help="Only what waits for approval, or is suspicious.")
-@limit_option(50, "Most notes listed.")
-@json_option
+@output.limit_option(50, "Most notes listed.")
 def note_command(
-    *,
-    project: str | None,
-    everywhere: bool,
-    waiting: bool,
-    limit: int,
-    **given: Any,  # noqa: ANN401 - the options above
+    *, project: str | None, everywhere: bool, waiting: bool, limit: int, **given: Given
 ) -> None:
     """List notes, newest first, or change one of them."""
     types = tuple(filter(None, given.pop("types").split(",")))
@@ -80,18 +61,17 @@ def note_command(
         if waiting:
             found = [i for i in found if i.approval == "provisional" or i.suspicion][:limit]
         name = memory.project_names()
-        if not as_json([note_api.row(item, name) for item in found]):
-            say(scope_line(here.name if here else ""))
+        if not output.as_json([note_api.row(item, name) for item in found]):
+            output.say(scope_line(here.name if here else ""))
             like = waiting or wanted != SearchOptions(kinds=("note",))
             more = "leave out an option" if like else "keep one with: observer remember TEXT"
             why = f"no notes {'like that' if like else 'yet'}"
             empty = nothing(why, more, everywhere=here is None)
-            say("\n".join(note_api.listed(item, name) for item in found) or empty)
+            output.say("\n".join(note_api.listed(item, name) for item in found) or empty)
 
 
-@note_command.command("history", epilog="Example: observer note history 142")
+@command("history", "observer note history 142", of=note_command)
 @item_argument
-@json_option
 def history_command(*, handle: str) -> None:
     """Show all versions of a note, oldest first."""
     with open_memory() as memory:
@@ -103,12 +83,10 @@ def history_command(*, handle: str) -> None:
         | {"created_at": iso(one.at_ms), "note": note_api.row(one.item, name)}
         for one in found
     ]
-    respond(rows, "\n".join(map(note_api.version, found)))
+    output.respond(rows, "\n".join(map(note_api.version, found)))
 
 
-@note_command.command(
-    "edit", epilog='Example: observer note edit 142 "Tests need Redis 7" --tag ci'
-)
+@command("edit", 'observer note edit 142 "Tests need Redis 7" --tag ci', of=note_command)
 @item_argument
 @click.argument("content", nargs=-1, metavar="[TEXT...|-]")
 @click.option("--title", help="A new title.")
@@ -117,8 +95,7 @@ def history_command(*, handle: str) -> None:
 @click.option("--confidence", type=float, help="How sure, from 0 to 1.")
 @click.option("--layer", type=click.Choice(get_args(Layer)), help="A new layer.")
 @click.option("--tag", "tags", multiple=True, help="The new tags, all of them; may be repeated.")
-@json_option
-def edit_command(*, handle: str, content: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401 - the options above
+def edit_command(*, handle: str, content: tuple[str, ...], **given: Given) -> None:
     """Change a note: its text, or what the options name."""
     given["type"] = given.pop("type_")
     if content:
@@ -127,51 +104,48 @@ def edit_command(*, handle: str, content: tuple[str, ...], **given: Any) -> None
     _change(handle, "edit", changes=changes)
 
 
-@click.command("undo", epilog="Example: observer undo 142")
+@command("undo", "observer undo 142")
 @item_argument
-@json_option
 def undo_command(*, handle: str) -> None:
     """Take back a note's last change, or an item's deletion."""
     _change(handle, "undo")
 
 
-@note_command.command("deleted", epilog="Example: observer note deleted --of ana --undo")
+@command("deleted", "observer note deleted --of ana --undo", of=note_command)
 @click.option("--of", "of", default="", help="Only an owner's: a user_id, or agent:AGENT_ID.")
 @click.option("--undo", is_flag=True, help="Bring all that is listed back.")
-@json_option
 def deleted_command(*, of: str, undo: bool) -> None:
     """List what agents deleted for good and can be brought back."""
-    refuse_agents("an agent sees no notes of others")
+    output.refuse_agents("an agent sees no notes of others")
     with open_memory() as memory:
-        found = [one for one in memory.deleted() if of in {"", one.item.owner}]
-    final = [(one.item, one.final_ms) for one in found]
+        found = [(i, at) for i, at in memory.deleted() if of in {"", i.owner}]
     rows = [
-        {"id": i.id, "owner": i.owner, "title": i.title, "final_at": iso(at)} for i, at in final
+        {"id": i.id, "owner": i.owner, "title": i.title, "final_at": iso(at)} for i, at in found
     ]
-    if not as_json(rows):
-        for item, at_ms in final:
+    if not output.as_json(rows):
+        for item, at_ms in found:
             whose = f" of {item.owner}" if item.owner else ""
-            say(f"#{item.id}{whose}: {item.title} (until {moment.minute(at_ms)})")
+            output.say(f"#{item.id}{whose}: {item.title} (until {moment.minute(at_ms)})")
         if not found:
-            say("no agent's deletion waits; what you forgot comes back with: observer undo ID")
-    for one in found if undo else ():
-        _change(str(one.item.id), "undo")
+            output.say(
+                "no agent's deletion waits; what you forgot comes back with: observer undo ID"
+            )
+    for item, _ in found if undo else ():
+        _change(str(item.id), "undo")
 
 
-@note_command.command("approve", epilog="Example: observer note approve 142")
+@command("approve", "observer note approve 142", of=note_command)
 @item_argument
-@json_option
 def approve_command(*, handle: str) -> None:
     """Stand for a note: a rule holds, a suspicion is laid aside."""
     _change(handle, "approve")
 
 
-@note_command.command("link", epilog="Example: observer note link 142 97 --kind supersedes")
+@command("link", "observer note link 142 97 --kind supersedes", of=note_command)
 @item_argument
 @click.argument("target", metavar="[ID|UUID]", default="", shell_complete=completion.items)
 @click.option("--kind", default="explicit", show_default=True, help="supersedes, amends, ...")
 @click.option("--remove", is_flag=True, help="Take such links out instead.")
-@json_option
 def link_command(*, handle: str, target: str, kind: str, remove: bool) -> None:
     """Link a note to another item, or list its links."""
     if not target:
@@ -182,17 +156,16 @@ def link_command(*, handle: str, target: str, kind: str, remove: bool) -> None:
             for way, each in (("out", found.out), ("back", found.back))
         }
         none = f"no links: observer note link {handle} OTHER makes one"
-        respond(ways, "\n".join(note_api.connections(found.out, found.back)) or none)
+        output.respond(ways, "\n".join(note_api.connections(found.out, found.back)) or none)
         return
     if near := nearly(kind, LINKS):
         raise BadInput(f"no kind of link {kind!r}", hint=did_you_mean([near]))
     _change(handle, "unlink" if remove else "link", target=target, kind=kind)
 
 
-@note_command.command("review", epilog="Example: observer note review --project shop")
-@named_project("Name, folder or remote; the one around the current folder.")
-@limit_option(20, "Most pairs shown.")
-@json_option
+@command("review", "observer note review --project shop", of=note_command)
+@output.named_project("Name, folder or remote; the one around the current folder.")
+@output.limit_option(20, "Most pairs shown.")
 def review_command(*, project: str | None, limit: int) -> None:
     """Settle near notes: which replaces or amends the other."""
     with open_memory() as memory:
@@ -202,17 +175,19 @@ def review_command(*, project: str | None, limit: int) -> None:
         found = memory.pairs.open(chosen, limit=limit)
         name = memory.project_names()
     ends = ("newer", "older")
-    if as_json([{e: note_api.row(getattr(p, e), name) for e in ends} for p in found.pairs]):
+    if output.as_json([{e: note_api.row(getattr(p, e), name) for e in ends} for p in found.pairs]):
         return
-    say(f"{counted(found.total, 'near pair')} of notes in {chosen.name} not settled")
+    output.say(f"{counted(found.total, 'near pair')} of notes in {chosen.name} not settled")
     if found.degraded:
-        note(found.degraded)
+        output.note(found.degraded)
     for pair in found.pairs:
-        say(note_api.pair_lines(pair))
+        output.say(note_api.pair_lines(pair))
         if sys.stdin.isatty() and not _settle(pair):
             return
     if found.pairs and not sys.stdin.isatty():
-        note("settle them in a terminal, or with: observer note link NEWER OLDER --kind supersedes")
+        output.note(
+            "settle them in a terminal, or with: observer note link NEWER OLDER --kind supersedes"
+        )
 
 
 _SETTLED = {"r": "replaces", "a": "amends", "b": "both stand", "m": "merge"}
@@ -226,17 +201,15 @@ def _settle(pair: Pair) -> bool:
         return bool(key == "s")
     both = f"{pair.newer.narrative}\n\n{pair.older.narrative}\n"
     merged = (click.edit(both) or "").strip() if key == "m" else ""
-    if key == "m" and not merged:
-        return True
-    asked_for = {"how": _SETTLED[key], "other": pair.older.id, "content": merged}
-    _change(str(pair.newer.id), "settle", **asked_for)
+    if key != "m" or merged:
+        asked_for = {"how": _SETTLED[key], "other": pair.older.id, "content": merged}
+        _change(str(pair.newer.id), "settle", **asked_for)
     return True
 
 
-@click.command("forget", epilog="Example: observer forget 142")
+@command("forget", "observer forget 142")
 @item_argument
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@json_option
 def forget_command(*, handle: str, yes: bool) -> None:
     """Delete an item by its id; observer undo brings it back."""
     client.ensure_daemon(home())
@@ -245,11 +218,11 @@ def forget_command(*, handle: str, yes: bool) -> None:
         (item,) = memory.observations([item_id]).items
         shown = render.heading(item, memory.project_names())
     if not yes:
-        note(shown)
-    confirm_once("Forget it?", yes=yes, refusal="nothing was forgotten", hint="add --yes")
+        output.note(shown)
+    output.confirm_once("Forget it?", yes=yes, refusal="nothing was forgotten", hint="add --yes")
     answer = on_behalf("/forget", id=item_id)
     undo = f"bring it back with: observer undo {item_id}"
-    respond(answer, f"forgot {shown}", remark=undo)
+    output.respond(answer, f"forgot {shown}", remark=undo)
 
 
 def _change(handle: str, action: str, **asked: object) -> None:
@@ -258,21 +231,19 @@ def _change(handle: str, action: str, **asked: object) -> None:
     done = {"edit": "changed ", "undo": "back to "}.get(action, "")
     text = f"{done}#{after['id']} {after['title']}" + (f" ({marks})" if marks else "")
     undo = f"take it back with: observer undo {after['id']}" if action == "edit" else ""
-    respond(after, text, remark=undo)
+    output.respond(after, text, remark=undo)
 
 
-MOST = 5_000
-"""Items of one draft that are looked through."""
-HITS = 50
+MOST, HITS = 5_000, 50
+"""Items of one draft that are looked through; hits of a topic."""
 
 
-@note_command.command("draft", epilog="Example: observer note draft '#142' --to docs/runbooks")
+@command("draft", "observer note draft '#142' --to docs/runbooks", of=note_command)
 @click.argument("words", nargs=-1, metavar="[SESSION|#ITEM|TOPIC...]")
 @click.option("--testing", is_flag=True, help="How the project is tested.")
 @click.option("--skills", "as_skills", is_flag=True, help="Commands that sessions run together.")
-@named_project("Name, folder or remote; the one around the current folder.")
+@output.named_project("Name, folder or remote; the one around the current folder.")
 @click.option("--to", "target", type=click.Path(path_type=Path), help="A new file, or a folder.")
-@json_option
 def draft_command(
     *,
     words: tuple[str, ...],
@@ -284,10 +255,8 @@ def draft_command(
     """Draft a decision record, a runbook or a skill."""
     what = " ".join(words)
     if sum((bool(what), testing, as_skills)) != 1:
-        raise BadInput(
-            "name what to draft, or one of --testing and --skills",
-            hint="observer note draft SESSION, '#142' for a fix, or a topic in words",
-        )
+        hint = "observer note draft SESSION, '#142' for a fix, or a topic in words"
+        raise BadInput("name what to draft, or one of --testing and --skills", hint=hint)
     with open_memory() as memory:
         here = meant(memory, project)
         if what:
@@ -298,13 +267,12 @@ def draft_command(
             runs = memory.accounts.recent("command", project=here.uuid, limit=MOST)
             made = [drafts.testing(here.name, runs)] if testing else skills(runs)
     if not made:
-        raise NotFound(
-            "no commands were run together by three sessions yet", hint="ask again in some weeks"
-        )
+        why = "no commands were run together by three sessions yet"
+        raise NotFound(why, hint="ask again in some weeks")
     paths = [_write(target, draft) for draft in made] if target else []
-    if not as_json([{"path": draft.path, "text": draft.text} for draft in made]):
+    if not output.as_json([{"path": draft.path, "text": draft.text} for draft in made]):
         text = "\n".join(map(str, paths)) or "\n".join(draft.text for draft in made)
-        say(text, is_exact=True)
+        output.say(text, is_exact=True)
 
 
 def _draft(memory: Memory, what: str, project: str | None) -> Draft:
@@ -324,8 +292,7 @@ def _draft(memory: Memory, what: str, project: str | None) -> Draft:
         of_topic = memory.search(what, project=project, limit=HITS, narrow=narrow)
         hits = of_topic.above_floor().hits
         items: Sequence[Item] = memory.accounts.as_of_now([hit.item for hit in hits])
-        title = what
-        sessions: Sequence[Session] = ()
+        title, sessions = what, tuple[Session, ...]()
     else:
         summary = course.ran.summary
         items = [*course.items, *([summary] if summary else [])]
@@ -338,8 +305,7 @@ def _draft(memory: Memory, what: str, project: str | None) -> Draft:
 
 def _write(target: Path, draft: Draft) -> Path:
     """Write a draft as a new file, never over one that is there, and return its path."""
-    is_folder = target.is_dir() or "/" in draft.path
-    path = target / draft.path if is_folder else target
+    path = target / draft.path if target.is_dir() or "/" in draft.path else target
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
@@ -349,14 +315,11 @@ def _write(target: Path, draft: Draft) -> Path:
     return path
 
 
-FIRST_WITHIN_S = 10.0
-"""How long `add` waits until the files are read, about 4,000 of them, and `remove` until none is
-found any more."""
-LOOK_S = 0.1
+FIRST_WITHIN_S, LOOK_S = 10.0, 0.1
+"""How long `add` waits until files are read, about 4,000, and `remove` until none is found."""
 
 
-@listing("folder", "Example: observer note folder")
-@json_option
+@listing("folder", "observer note folder")
 def folder_command() -> None:
     """List folders whose Markdown files are notes, or add one."""
     with open_memory() as memory:
@@ -367,16 +330,15 @@ def folder_command() -> None:
             for each in memory.files.listed.all()
         ]
     columns = ("name", "notes", "project", "path")
-    if as_json([dict(zip(columns, row, strict=True)) for row in found]):
-        return
-    table(columns, found, none="no note folders; add one with: observer note folder add PATH")
+    if not output.as_json([dict(zip(columns, row, strict=True)) for row in found]):
+        none = "no note folders; add one with: observer note folder add PATH"
+        output.table(columns, found, none=none)
 
 
-@folder_command.command("add", epilog="Example: observer note folder add docs/decisions")
+@command("add", "observer note folder add docs/decisions", of=folder_command)
 @click.argument("path")
 @click.option("--name", help="What to call it; the folder's own name without.")
-@named_project("Project of the notes; that of the repository around the folder without.")
-@json_option
+@output.named_project("Project of the notes; that of the repository around the folder without.")
 def add_command(*, path: str, name: str | None, project: str | None) -> None:
     """Make notes of a folder's Markdown files, and follow them."""
     if name == "" or not path:
@@ -385,14 +347,13 @@ def add_command(*, path: str, name: str | None, project: str | None) -> None:
     client.ensure_daemon(home())
     with open_memory() as memory:
         chosen = memory.project(project).uuid if project else ""
-        made = memory.files.listed.add(
-            str(working_folder() / path), name=name or "", project=chosen
-        )
+        whole = str(working_folder() / path)
+        made = memory.files.listed.add(whole, name=name or "", project=chosen)
     files, unread = _first_scan(made.path)
     named = {"name": made.name, "path": made.path, "project": made.project}
     done = f"{files - unread:,} of {files:,} files" if files else "nothing"
     so_far = f"{done} read so far; see how far with: observer status"
-    respond(
+    output.respond(
         {**named, "files": files, "unread": unread},
         f"{made.path} is the note folder {made.name} now",
         remark=so_far if files is None or unread else "",
@@ -413,9 +374,8 @@ def _first_scan(path: str) -> tuple[int | None, int]:
         time.sleep(LOOK_S)
 
 
-@folder_command.command("remove", epilog="Example: observer note folder remove vault")
+@command("remove", "observer note folder remove vault", of=folder_command)
 @click.argument("name", metavar="NAME|PATH")
-@json_option
 def remove_command(*, name: str) -> None:
     """Forget the notes of a folder; its files stay as they are."""
     client.ensure_daemon(home())
@@ -425,13 +385,12 @@ def remove_command(*, name: str) -> None:
         while gone.path in memory.files.counts() and time.monotonic() < until_s:
             time.sleep(LOOK_S)
     done = f"{gone.path} is no note folder any more; its files stay"
-    respond({"name": gone.name, "path": gone.path}, done)
+    output.respond({"name": gone.name, "path": gone.path}, done)
 
 
-@folder_command.command("default", epilog="Example: observer note folder default vault")
+@command("default", "observer note folder default vault", of=folder_command)
 @click.argument("name", metavar="[NAME|PATH]", required=False)
 @click.option("--unset", is_flag=True, help="Set none.")
-@json_option
 def default_command(*, name: str | None, unset: bool) -> None:
     """Show or set the folder that is meant where none is named."""
     with open_memory() as memory:
@@ -439,23 +398,21 @@ def default_command(*, name: str | None, unset: bool) -> None:
         is_change = unset or name is not None
         shown = listed.set_default("" if unset else name or "") if is_change else listed.default()
     none = "none is set: that of the repository is meant, or the only one"
-    respond({"default": shown}, shown or none)
+    output.respond({"default": shown}, shown or none)
 
 
-@folder_command.command("history", epilog="Example: observer note folder history vault")
+@command("history", "observer note folder history vault", of=folder_command)
 @click.argument("name", metavar="[NAME|PATH]", required=False)
-@limit_option(20, "Most changes listed.")
-@json_option
+@output.limit_option(20, "Most changes listed.")
 def folder_history_command(*, name: str | None, limit: int) -> None:
     """List what agents changed in note folders, the latest first."""
     with open_memory() as memory:
         path = memory.files.listed.named(name).path if name else ""
         found = [each for each in memory.files.versions.all() if path in {"", each.folder}][:limit]
-    if as_json([_change_row(each) for each in found]):
-        return
-    rows = ((one.number, minute(one.at_ms), one.act, f"{one.folder}/{one.path}") for one in found)
-    none = "no changes; what is older than 30 days is not kept"
-    table(("number", "when", "what", "path"), rows, none=none)
+    if not output.as_json([_change_row(each) for each in found]):
+        rows = ((i.number, minute(i.at_ms), i.act, f"{i.folder}/{i.path}") for i in found)
+        none = "no changes; what is older than 30 days is not kept"
+        output.table(("number", "when", "what", "path"), rows, none=none)
 
 
 def _change_row(change: NoteChange) -> dict[str, object]:
@@ -464,16 +421,15 @@ def _change_row(change: NoteChange) -> dict[str, object]:
     return {**fields, "created_at": iso(change.at_ms)}
 
 
-@folder_command.command("undo", epilog="Example: observer note folder undo 12")
+@command("undo", "observer note folder undo 12", of=folder_command)
 @click.argument("number", type=click.IntRange(min=1), required=False)
-@json_option
 def folder_undo_command(*, number: int | None) -> None:
     """Bring back what an agent changed: the latest, or by number."""
     client.ensure_daemon(home())
     with open_memory() as memory:
         done = memory.files.versions.undo(number)
     text = f"{done.folder}/{done.path} is as it was before it was {done.act}"
-    respond(_change_row(done), text)
+    output.respond(_change_row(done), text)
 
 
 note_command.add_command(folder_command)

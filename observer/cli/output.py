@@ -1,9 +1,7 @@
 """What commands share: their options, their output, and what only a person may do.
 
-JSON for scripts; for people lines and tables of a terminal's width.
-
-Into a pipe goes the same, as wide as it is. The content comes from files, commands and editors;
-its control characters must not reach the terminal.
+JSON for scripts; for people lines and tables of a terminal's width, into a pipe as wide as they
+are. Control characters of the content must not reach the terminal.
 """
 
 from __future__ import annotations
@@ -57,37 +55,29 @@ def wants_json() -> bool:
     return _WANTS_JSON.get()
 
 
-def json_option(command: F) -> F:
-    """Give a command the options `--json` and `--utc`, which what it prints heeds by itself.
-
-    It shows local times without that. The daemon, which shows UTC to agents, has neither option.
-    """
+OUTPUT_OPTIONS = [
+    click.Option(
+        [name],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=lambda _context, _option, given, heed=heed: heed(given),
+        help=about,
+    )
     for name, about, heed in (
-        ("--utc", "Show times in UTC.", lambda given: moment.show_local(is_local=not given)),
         ("--json", "Print JSON instead of text.", _WANTS_JSON.set),
-    ):
-        option = click.option(
-            name,
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=lambda _context, _option, given, heed=heed: heed(given),
-            help=about,
-        )
-        command = option(command)
-    return command
+        ("--utc", "Show times in UTC.", lambda given: moment.show_local(is_local=not given)),
+    )
+]
+"""Of every command; what it prints heeds them by itself, and shows local times without `--utc`.
+
+The daemon, which shows UTC to agents, has neither option."""
 
 
 def limit_option(default: int, about: str, *, most: int | None = None) -> Callable[[F], F]:
     """Give a command the option `--limit`: at least 1, and no more than `most`."""
-    return click.option(
-        "--limit",
-        "-n",
-        type=click.IntRange(1, most),
-        default=default,
-        show_default=True,
-        help=about,
-    )
+    span = click.IntRange(1, most)
+    return click.option("--limit", "-n", type=span, default=default, show_default=True, help=about)
 
 
 def as_json(value: object) -> bool:
@@ -143,10 +133,7 @@ def clean(text: str) -> str:
 
 
 def marked_line(before: Iterable[tuple[str, int]], word: str, rest: str, *, colour: str) -> None:
-    """Print cells, each with its width, a coloured word and the rest, cut at the terminal's width.
-
-    Colours are left out where `NO_COLOR` is set, and where nobody looks.
-    """
+    """Print cells with their widths, a coloured word and the rest, cut at the terminal's width."""
     texts = [(clean(text), width) for text, width in before]
     cells = [_head(text, width) + " " * (width - _cells(text)) for text, width in texts]
     start, kind = "  ".join([*cells, ""]), f"{word[:_WORD_CELLS]:<{_WORD_CELLS}}"
@@ -228,10 +215,7 @@ def _hanging(line: str, width: int) -> list[str]:
 
 
 def _folded(text: str, cells: int, *, breaks: bool = False) -> list[str]:
-    """Return text in lines of at most so many columns; only if it `breaks`, within a long word.
-
-    A path is broken between its names where they fit.
-    """
+    """Return text in lines of so many columns; with `breaks`, long words and paths are broken."""
     lines = [""]
     for word in _WORD.findall(text):
         if lines[-1] and _cells(lines[-1]) + _cells(word.rstrip()) > cells:
@@ -245,7 +229,6 @@ def _folded(text: str, cells: int, *, breaks: bool = False) -> list[str]:
 
 
 def _head(text: str, cells: int) -> str:
-    """Return the beginning of a text that takes at most so many columns."""
     if text.isascii():
         return text[:cells]
     from rich.cells import chop_cells  # noqa: PLC0415 - as above
@@ -301,11 +284,7 @@ def scope_options(command: F) -> F:
 
 
 def refuse_agents(message: str) -> None:
-    """Let nobody but a person go on.
-
-    Raises:
-        CapturedUserOnly: an agent runs this, with the message.
-    """
+    """Let nobody but a person go on. Raises CapturedUserOnly: an agent runs this."""
     if attribute(os.environ).author == "agent":
         raise CapturedUserOnly(message, hint="ask the person to run it")
 
@@ -313,12 +292,7 @@ def refuse_agents(message: str) -> None:
 def confirm_once(
     question: str, *, yes: bool, refusal: str, hint: str = "add --yes, or --dry-run to look only"
 ) -> None:
-    """Ask whether to go on with what was shown, unless the answer was given before.
-
-    Raises:
-        BadInput: there is nobody to ask, with the refusal and the hint.
-        click.Abort: the answer was no, which the refusal says.
-    """
+    """Ask whether to go on, unless `yes`. Raises BadInput: nobody can be asked; click.Abort: no."""
     if yes:
         return
     if wants_json() or not sys.stdin.isatty():

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from observer.cli import completion
-from observer.cli.output import json_option, named_project, note, refuse_agents, respond
+from observer.cli import completion, output
+from observer.cli.commands import command
 from observer.cli.session import open_memory
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
@@ -19,9 +19,9 @@ from observer.projects import detect_place
 from observer.tools.status import Paused, paused, paused_text
 
 
-@click.command("pause", epilog="Example: observer pause --for 1h --project .")
+@command("pause", "observer pause --for 1h --project .")
 @click.option("--for", "span", default="", help="How long: 30min, 1h, 2d; until resumed if absent.")
-@named_project("Only in this project, by name, folder or remote; . is the one around you.")
+@output.named_project("Only in this project, by name, folder or remote; . is the one around you.")
 @click.option(
     "--session",
     default="",
@@ -31,10 +31,9 @@ from observer.tools.status import Paused, paused, paused_text
 @click.option(
     "--end", "ends", is_flag=True, help="Record again: end all pauses, or the named ones."
 )
-@json_option
 def pause_command(*, span: str, project: str | None, session: str, ends: bool) -> None:
     """Record nothing for a while: everywhere, here, or of a session."""
-    refuse_agents("an agent neither pauses nor resumes recording")
+    output.refuse_agents("an agent neither pauses nor resumes recording")
     if ends:
         if span:
             raise BadInput("what ends now has no length", hint="leave out --for")
@@ -46,12 +45,18 @@ def pause_command(*, span: str, project: str | None, session: str, ends: bool) -
     scopes = _scopes(project, session) or [EVERYWHERE]
     begun = Spool(home().spool).pauses.begin(scopes, from_ms=at_ms, until_ms=until_ms)
     _report("paused", [paused(one) for one in begun])
-    if session and not _is_known(session):
-        note(f"no session {session} is known yet: if that is a slip, see observer sessions")
+    if session:
+        try:
+            with open_memory() as memory:
+                memory.accounts.of_session(session, limit=1)
+        except NotFound:
+            slip = "if that is a slip, see observer sessions"
+            output.note(f"no session {session} is known yet: {slip}")
+        except ObserverError:  # without a memory nothing is known of any
+            return
 
 
 def _scopes(project: str | None, session: str) -> list[str]:
-    """Return the scopes of the options, empty without options."""
     if project and session:
         raise BadInput("a session is paused wherever it is", hint="leave out --project")
     if session.isdecimal():  # ours; pauses know the client's own id, also one not yet heard of
@@ -63,18 +68,6 @@ def _scopes(project: str | None, session: str) -> list[str]:
     if session:
         return [OF_SESSION + session]
     return _roots(project) if project else []
-
-
-def _is_known(session: str) -> bool:
-    """Return False if a memory is there and knows nothing of a session."""
-    try:
-        with open_memory() as memory:
-            memory.accounts.of_session(session, limit=1)
-    except NotFound:
-        return False
-    except ObserverError:
-        return True
-    return True
 
 
 def _roots(handle: str) -> list[str]:
@@ -100,4 +93,4 @@ def _report(done: str, pauses: list[Paused]) -> None:
     begins = done == "paused"
     lines = [f"{done} {paused_text(one) if begins else one.where}" for one in pauses]
     lines += ["record again with: observer pause --end"] * begins
-    respond({done: pauses}, "\n".join(lines) or "nothing was paused")
+    output.respond({done: pauses}, "\n".join(lines) or "nothing was paused")

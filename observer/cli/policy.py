@@ -1,7 +1,4 @@
-"""What is recorded: by the policy of a repository, in this project, and at all.
-
-For a person `observer policy` says it of a path, `status` of this project, `up --explain` of all.
-"""
+"""What is recorded: of a path (`policy`), in this project (`status`), at all (`up --explain`)."""
 
 from __future__ import annotations
 
@@ -13,7 +10,8 @@ from typing import Any
 import click
 import msgspec
 
-from observer.cli.output import as_json, fields, json_option, say
+from observer.cli import output
+from observer.cli.commands import command
 from observer.cli.session import reading
 from observer.clients.config_files.context import current_context
 from observer.clients.installers import evidence, installed
@@ -48,23 +46,30 @@ class PolicyDecision(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
-@click.command("policy", epilog="Example: observer policy src/fixtures/customers.csv")
+@command("policy", "observer policy src/fixtures/customers.csv")
 @click.argument("path", default=".", type=click.Path(path_type=Path))
-@json_option
 def policy_command(*, path: Path) -> int:
     """Show a repository's policy, and whether a path is recorded."""
     answer = decision(Path(os.path.abspath(working_folder() / path)))  # noqa: PTH100 - links count
-    if not as_json(answer):
-        _show(answer)
+    if not output.as_json(answer):
+        output.say(answer.file or "no policy here")
+        if answer.problem:
+            output.say(f"cannot be used: {answer.problem}\nwhat to do: {answer.hint}")
+        rows = [
+            ("exclude", ", ".join(answer.exclude)),
+            ("never", ", ".join(answer.never)),
+            ("retention_days", str(answer.retention_days or "")),
+            ("name", answer.name),
+            ("sharing", answer.sharing if answer.file and not answer.problem else ""),
+        ]
+        output.fields([row for row in rows if row[1]])
+        recorded = f"not recorded: {answer.why}" if answer.why else "recorded"
+        output.say(f"{answer.path}: {recorded}")
     return 1 if answer.problem else 0
 
 
 def decision(path: Path) -> PolicyDecision:
-    """Return what applies to an absolute path.
-
-    Raises:
-        ConfigInvalid: the settings cannot be used.
-    """
+    """Return what applies to an absolute path. Raises ConfigInvalid: settings cannot be used."""
     is_folder = path.is_dir()
     folder = str(path) if is_folder else work_tree_of(str(path), "/") or str(path.parent)
     place = detect_place(folder)
@@ -88,32 +93,15 @@ def decision(path: Path) -> PolicyDecision:
 
 
 def _why(path: Path, policy: Policy, settings: Settings, *, root: str, is_folder: bool) -> str:
-    """Return why a path is not recorded, "" if it is."""
     if Exclusion(settings.exclude).holds(str(path)):
         return "`exclude` in config.toml"
     if policy.problem:
         return "the policy cannot be used"
     for name in (str(path), os.path.realpath(path)):
-        if root and name.startswith(f"{root}/"):
-            pattern = policy.excluding(name[len(root) :], is_folder=is_folder)
-            if pattern:
-                return f"`{pattern}` in {FILE}"
+        inside = name[len(root) :] if root and name.startswith(f"{root}/") else ""
+        if inside and (pattern := policy.excluding(inside, is_folder=is_folder)):
+            return f"`{pattern}` in {FILE}"
     return ""
-
-
-def _show(answer: PolicyDecision) -> None:
-    say(answer.file or "no policy here")
-    if answer.problem:
-        say(f"cannot be used: {answer.problem}\nwhat to do: {answer.hint}")
-    rows = [
-        ("exclude", ", ".join(answer.exclude)),
-        ("never", ", ".join(answer.never)),
-        ("retention_days", str(answer.retention_days or "")),
-        ("name", answer.name),
-        ("sharing", answer.sharing if answer.file and not answer.problem else ""),
-    ]
-    fields([row for row in rows if row[1]])
-    say(f"{answer.path}: {f'not recorded: {answer.why}' if answer.why else 'recorded'}")
 
 
 OWN = "observer"
@@ -121,11 +109,7 @@ OWN = "observer"
 
 
 class Here(PolicyDecision, frozen=True, kw_only=True):
-    """What is recorded in a project, of whom, and what an agent is given at its start.
-
-    `heard` has by client when it last reported something here, `given` the file with the context
-    of the client that began last, or would begin now.
-    """
+    """What is recorded in a project, `heard` of whom, and the file `given` to the last agent."""
 
     heard: dict[str, str] = msgspec.field(default_factory=dict)
     given: str = ""
@@ -148,7 +132,6 @@ def here(home: Home) -> Here | None:
 
 
 def _heard(home: Home, root: str) -> dict[str, Any]:
-    """Return which clients were heard in a project, and the context of the last agent."""
     from observer.search.handles import around  # noqa: PLC0415 - half a second, as below
     from observer.tools.hook_output import ANYONES, SESSIONS, mirror  # noqa: PLC0415
 

@@ -1,7 +1,4 @@
-"""`observer purge`: preview, confirm and delete events, or secrets alone, in this process.
-
-The daemon stops for as long as that takes; hooks go on spooling.
-"""
+"""`observer purge`: preview, confirm and delete events, or secrets alone, in this process."""
 
 from __future__ import annotations
 
@@ -13,19 +10,9 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
-from observer.cli import completion
+from observer.cli import completion, output
+from observer.cli.commands import Given, command
 from observer.cli.exclusive import alone_and_drained, open_here
-from observer.cli.output import (
-    confirm_once,
-    emit,
-    json_option,
-    named_project,
-    progress,
-    refuse_agents,
-    respond,
-    say,
-    wants_json,
-)
 from observer.cli.session import open_memory, reading
 from observer.core import config
 from observer.core.clock import now_ms
@@ -35,7 +22,6 @@ from observer.core.paths import Home, home
 from observer.core.text import breakdown, counted
 from observer.memory.purging import in_notes, kept_in_text, planned
 from observer.redaction.seen import SEEN
-from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, PurgeReceipt, carry_out
 from observer.upkeep.choose import Criteria, chosen
 from observer.upkeep.redact import files_with_secrets, secrets_in, with_secrets
@@ -49,48 +35,39 @@ def redact(here: Home, *, dry_run: bool, yes: bool) -> None:
     kinds, files = dict(found.kinds.most_common()), files_with_secrets(here)
     backups, left = len(list(here.backups.glob("*.db"))), list(with_secrets(here))
     lines = [f"{counted(found.events, 'event')} with secrets{breakdown(kinds)}"]
-    for where, count in files.items():
-        lines.append(f"{where}: {counted(count, 'file')} with secrets")
+    lines += [f"{where}: {counted(count, 'file')} with secrets" for where, count in files.items()]
     lines += [f"backups: {backups} to look through"] * bool(backups)
     lines += _copies(left)
-    shown = {"events": found.events, "secrets": kinds, "files": files}
-    shown |= {"backups": backups, "left": left}
+    shown = {"events": found.events, "secrets": kinds, "files": files, "backups": backups}
+    shown["left"] = left
     if _looked(shown, lines, ends=dry_run, dry_run=dry_run):
         return
-    confirm_once("Redact it for good?", yes=yes, refusal="nothing was redacted")
+    output.confirm_once("Redact it for good?", yes=yes, refusal="nothing was redacted")
     with alone_and_drained(here):
         receipt = redacted(here)
     done = f"redacted {counted(receipt.redacted_events, 'event')}{breakdown(receipt.redacted)}"
     text = "\n".join((done, *_became(receipt, "redacted")))
-    respond(asdict(receipt), text, remark="\n".join(_copies(receipt.left)))
+    output.respond(asdict(receipt), text, remark="\n".join(_copies(receipt.left)))
 
 
 def redacted(here: Home) -> PurgeReceipt:
-    """Redact all that is stored; the caller holds the home. The next start resumes if killed.
-
-    Raises:
-        StoreUnavailable: a database cannot be written, or is read meanwhile.
-        OSError: a file cannot be written.
-    """
-    todo = PurgeOrder(seqs=(), redacts=True)
+    """Redact all; the caller holds the home. Raises StoreUnavailable, OSError: as `carry_out`."""
     with reading(here) as reader:
         total = reader.totals().events
-    order.begin(here, todo)
-    with progress("redacting", total) as advance:
-        return carry_out(here, todo, open_here, advance=advance)
+    with output.progress("redacting", total) as advance:
+        return carry_out(here, PurgeOrder(seqs=(), redacts=True), open_here, advance=advance)
 
 
 def _looked(shown: dict[str, Any], lines: Iterable[str], *, ends: bool, dry_run: bool) -> bool:
     """Show what would go, as JSON only where it `ends` with that; return whether it does."""
-    if not wants_json():
-        say("\n".join(lines))
+    if not output.wants_json():
+        output.say("\n".join(lines))
     elif ends:
-        emit({"dry_run": dry_run, **shown})
+        output.emit({"dry_run": dry_run, **shown})
     return ends
 
 
 def _became(receipt: PurgeReceipt, done: str) -> list[str]:
-    """Return what became of files outside of the log."""
     files = [f"{where}: {counted(n, 'file')} {done}" for where, n in receipt.files.items()]
     return files + [f"backups/{name}: {became}" for name, became in receipt.backups.items()]
 
@@ -99,11 +76,11 @@ def _copies(left: Iterable[str]) -> list[str]:
     return [f"a secret stays in {name}, a copy of a file of yours" for name in left]
 
 
-@click.command("purge", epilog='Example: observer purge --text "the customer\'s name" --dry-run')
+@command("purge", 'observer purge --text "the customer\'s name" --dry-run')
 @click.argument("ids", nargs=-1, metavar="[ID|UUID]...", shell_complete=completion.items)
 @click.option("--text", default="", help="Whatever holds this text; - asks for it, or reads stdin.")
 @click.option("--query", default="", help="Items that hold all of these words.")
-@named_project("Name, folder or remote of a project.")
+@output.named_project("Name, folder or remote of a project.")
 @click.option(
     "--session", default="", shell_complete=completion.sessions, help="A session, by its id."
 )
@@ -114,17 +91,11 @@ def _copies(left: Iterable[str]) -> list[str]:
 @click.option("--secrets", is_flag=True, help="Secrets alone, by today's rules, wherever they are.")
 @click.option("--dry-run", is_flag=True, help="Show what goes, and change nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@json_option
 def purge_command(
-    *,
-    ids: tuple[str, ...],
-    secrets: bool,
-    dry_run: bool,
-    yes: bool,
-    **options: Any,  # noqa: ANN401 - the options above
+    *, ids: tuple[str, ...], secrets: bool, dry_run: bool, yes: bool, **options: Given
 ) -> None:
     """Take events out for good: out of log, index, spool and backups."""
-    refuse_agents("an agent purges nothing")
+    output.refuse_agents("an agent purges nothing")
     here = home()
     if secrets:
         if ids or any(options.values()):
@@ -137,14 +108,13 @@ def purge_command(
     is_all = dry_run or not (shown.events or shown.files or (asked.text and shown.note_files))
     if _looked(asdict(shown), shown.lines(), ends=is_all, dry_run=dry_run):
         return
-    confirm_once("Purge it for good?", yes=yes, refusal="nothing was purged")
+    output.confirm_once("Purge it for good?", yes=yes, refusal="nothing was purged")
     with alone_and_drained(here):
         with closing(open_here(here.database, here.backups)) as store, store.read() as reader:
             seqs = chosen(reader, asked)
             left = reader.totals().events - len(seqs)
         todo = PurgeOrder(seqs=tuple(sorted(seqs)), texts=(asked.text,) if asked.text else ())
-        order.begin(here, todo)
-        with progress("purging", left) as advance:
+        with output.progress("purging", left) as advance:
             receipt = carry_out(here, todo, open_here, advance=advance)
     kept = kept_in_text(here, asked)
     done = f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}"
@@ -154,7 +124,7 @@ def purge_command(
         "copies outside of the home are as they were; one put in its place is cleaned at the start"
     )
     value = {**asdict(receipt), "note_files": kept}
-    respond(value, text, remark="\n".join(remarks))
+    output.respond(value, text, remark="\n".join(remarks))
 
 
 def _criteria(

@@ -1,9 +1,7 @@
 """The commands that look: search, context, timeline, why, graph, show, sessions, today, web, tui.
 
-They ask the daemon, which has the index in memory and numpy loaded; to open both for one question
-costs five times as much processor time as the question. If the daemon cannot answer (it is down,
-frozen, of another version, or has other settings), this process reads the memory, with the same
-result.
+They ask the daemon, which has the index in memory; if it cannot answer (it is down, frozen, of
+another version, or has other settings), this process reads the memory, with the same result.
 """
 
 from __future__ import annotations
@@ -22,22 +20,9 @@ import click
 import msgspec
 import orjson
 
-from observer.cli import completion
+from observer.cli import completion, output
+from observer.cli.commands import Given, command
 from observer.cli.completion import of_daemon, request
-from observer.cli.output import (
-    as_json,
-    escaped,
-    json_option,
-    limit_option,
-    named_project,
-    note,
-    refuse_agents,
-    respond,
-    say,
-    scope_options,
-    table,
-    wants_json,
-)
 from observer.cli.session import known_types, mention_unwritable, on_behalf, open_memory
 from observer.clients.config_files.context import shipped
 from observer.clients.registry import clients
@@ -60,9 +45,9 @@ FC = TypeVar("FC", bound=Callable[..., Any])
 depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, show_default=True)
 
 
-@click.command("search", epilog='Example: observer search "title:auth* NOT oauth" -n 5')
+@command("search", 'observer search "title:auth* NOT oauth" -n 5')
 @click.argument("query", nargs=-1)
-@scope_options
+@output.scope_options
 @click.option(
     "--limit", "-n", type=click.IntRange(1, MOST_RESULTS), help="So many, weak ones too; else 10."
 )
@@ -91,8 +76,7 @@ depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, sh
     help="team: ask the servers of shares too.",
 )
 @click.option("--explain", is_flag=True, help="Show the score and signals of each hit.")
-@json_option
-def search_command(*, query: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - the options above
+def search_command(*, query: tuple[str, ...], **options: Given) -> None:
     """Find earlier work; without a query list the newest."""
     options["files"] = list(options["files"])
     options["everywhere"] |= options["scope"] == "team" and not options["project"]
@@ -103,14 +87,13 @@ def _choice(flag: str, says: str) -> Callable[[FC], FC]:
     return click.option(flag, metavar="ID", shell_complete=completion.items, help=says)
 
 
-@click.command("context", epilog="Example: observer context --client cursor --explain")
-@named_project("Name, folder or remote; the one around the current folder if left out.")
+@command("context", "observer context --client cursor --explain")
+@output.named_project("Name, folder or remote; the one around the current folder if left out.")
 @click.option("--client", default="", help="Whose session start, e.g. cursor; any if left out.")
 @click.option("--explain", is_flag=True, help="What each line costs, and what is left out.")
 @_choice("--hide", "Give this item to nobody unasked; a search finds it.")
 @_choice("--pin", "Give this item among the first, while it fits.")
 @_choice("--as-before", "Neither hide nor pin this item any more.")
-@json_option
 def context_command(
     *, project: str | None, client: str, explain: bool, **choices: str | None
 ) -> None:
@@ -119,24 +102,23 @@ def context_command(
         for how, item in made:
             given = on_behalf("/given", id=item, how="" if how == "as_before" else how)
             done = {"hide": "hidden", "pin": "pinned"}.get(how, "given as before")
-            respond(given, f"#{given['id']} is {done}: {one_line(given['title'], 80)}")
+            output.respond(given, f"#{given['id']} is {done}: {one_line(given['title'], 80)}")
         return
     if client and client not in clients():
-        hint = did_you_mean(
-            get_close_matches(client, clients(), n=1), "see: observer install --list"
-        )
+        near = get_close_matches(client, clients(), n=1)
+        hint = did_you_mean(near, "see: observer install --list")
         raise NotFound(f"no client {client!r}", hint=hint)
     if explain:
         ask("context explained", project=project, client=client)
         return
     mention_unwritable(home())
     printed = _printed(project, client)
-    if as_json({"client": client, "context": printed}):
+    if output.as_json({"client": client, "context": printed}):
         return
     if printed:
-        say(printed.rstrip("\n"), is_exact=True)
+        output.say(printed.rstrip("\n"), is_exact=True)
     else:
-        note(NO_START)
+        output.note(NO_START)
 
 
 def _printed(project: str | None, client: str) -> str:
@@ -159,126 +141,104 @@ def _printed(project: str | None, client: str) -> str:
     return done.stdout.decode(errors="replace")
 
 
-@click.command("timeline", epilog="Example: observer timeline 142 --before 3 --after 3")
+@command("timeline", "observer timeline 142 --before 3 --after 3")
 @click.argument("anchor", metavar="ID", shell_complete=completion.items)
 @depth("--before", "-b", help="How many items before it.")
 @depth("--after", "-a", help="How many items after it.")
-@json_option
 def timeline_command(*, anchor: str, before: int, after: int) -> None:
     """Show what happened before and after an item, oldest first."""
     around = {"depth_before": before, "depth_after": after}
     ask("timeline", anchor=anchor, **around)
 
 
-@click.command("why", epilog="Example: observer why src/auth.py::login")
+@command("why", "observer why src/auth.py::login")
 @click.argument("target", metavar="FILE[:LINE|::NAME]")
-@json_option
 def why_command(*, target: str) -> None:
     """Show the commits and sessions that made a piece of code."""
     ask("why", target=target)
 
 
-@click.command("graph", epilog="Example: observer graph settle_invoice")
+@command("graph", "observer graph settle_invoice")
 @click.argument("name")
-@scope_options
-@limit_option(3, "Most items of each sort.")
-@json_option
-def graph_command(**options: Any) -> None:  # noqa: ANN401 - the options above
+@output.scope_options
+@output.limit_option(3, "Most items of each sort.")
+def graph_command(**options: Given) -> None:
     """Show what hangs on a file, symbol, package, error or person."""
     ask("related", **options)
 
 
-@click.command("show", epilog="Example: observer show 142 s12")
+@command("show", "observer show 142 s12")
 @click.argument(
     "handles", nargs=-1, metavar="[ID]...", shell_complete=completion.items_and_sessions
 )
-@limit_option(50, "Most items of a session, its newest.")
-@json_option
+@output.limit_option(50, "Most items of a session, its newest.")
 def show_command(*, handles: tuple[str, ...], limit: int) -> None:
     """Show items, notes and sessions (s12); or the last session here."""
     ask("show", handles=handles, limit=limit)
 
 
-@click.command("sessions", epilog="Example: observer sessions --active")
-@scope_options
+@command("sessions", "observer sessions --active")
+@output.scope_options
 @click.option("--active", is_flag=True, help="Leave out sessions that are over.")
-@limit_option(20, "Most sessions.")
-@json_option
-def sessions_command(**options: Any) -> None:  # noqa: ANN401 - the options above
+@output.limit_option(20, "Most sessions.")
+def sessions_command(**options: Given) -> None:
     """List sessions of editors and shells, last active first."""
     scope, rows = rows_of("sessions", **options)
-    if as_json(rows):
+    if output.as_json(rows):
         return
-    say(scope)
+    output.say(scope)
     why = "no session goes on" if options["active"] else "no session yet"
     more = "leave out --active" if options["active"] else FIRST_SESSION
     none = nothing(why, more, everywhere=scope == scope_line(""))
-    cells = (
-        (
-            f"s{row['id']}",
-            *(row[name] for name in ("client", "project", "status")),
-            minute_of(row["last_at"]),
-            row["events"],
-            one_line(row["request"], 200),
-        )
+    names = ("client", "project", "status", "last_at", "events", "request")
+    shown = (
+        row | {"last_at": minute_of(row["last_at"]), "request": one_line(row["request"], 200)}
         for row in rows
     )
+    cells = ((f"s{row['id']}", *(row[name] for name in names)) for row in shown)
     columns = ("id", "client", "project", "status", "last active", "events", "request")
-    table(columns, cells, spare=("events", "status", "project", "client"), none=none)
+    output.table(columns, cells, spare=("events", "status", "project", "client"), none=none)
 
 
 def show_projects() -> None:
     """Print the projects that have memories."""
     _, rows = rows_of("projects")
-    if as_json(rows):
+    if output.as_json(rows):
         return
     places = ("folders", "remotes")
     cells = (
         (row["name"], *(" ".join(row.get(one, ())) for one in places), row["uuid"]) for row in rows
     )
-    table(("name", "folders", "remotes", "uuid"), cells, spare=("uuid", "remotes"))
+    output.table(("name", "folders", "remotes", "uuid"), cells, spare=("uuid", "remotes"))
 
 
-@click.command("today", epilog="Example: observer today --days 7 --all")
-@scope_options
+@command("today", "observer today --days 7 --all")
+@output.scope_options
 @click.option("--days", type=click.IntRange(1, 366), default=1, help="So many, today included.")
-@json_option
-def today_command(*, days: int, **options: Any) -> None:  # noqa: ANN401 - the options above
+def today_command(*, days: int, **options: Given) -> None:
     """Show what happened: sessions, commits, files, fixes, notes."""
     ask("account", days=days, **options)
 
 
 def ask(question: str, **arguments: object) -> None:
-    """Print the answer to a question of `observer.tools.questions`.
-
-    Raises:
-        ObserverError: the question is wrong; raised after a partial answer was printed.
-    """
-    reply = answer(question, is_json=wants_json(), **arguments)
-    if reply.text is not None and wants_json():
-        sys.stdout.buffer.write(escaped(reply.text.encode()) + b"\n")
+    """Print the answer to a question. Raises ObserverError: it is wrong, if only in part."""
+    reply = answer(question, is_json=output.wants_json(), **arguments)
+    if reply.text is not None and output.wants_json():
+        sys.stdout.buffer.write(output.escaped(reply.text.encode()) + b"\n")
     elif reply.text is not None:
-        say("\n".join(filter(None, (reply.scope, reply.text))))
+        output.say("\n".join(filter(None, (reply.scope, reply.text))))
     if reply.problem is not None:
         raise _error(reply)
 
 
 def rows_of(question: str, **arguments: object) -> tuple[str, list[dict[str, Any]]]:
-    """Return the first line of the answer to a question, and its rows.
-
-    Raises:
-        ObserverError: the question is wrong.
-    """
+    """Return an answer's first line, and its rows. Raises ObserverError: the question is wrong."""
     scope, text = text_of(question, is_json=True, **arguments)
     return scope, orjson.loads(text)
 
 
 def text_of(question: str, *, is_json: bool, **arguments: object) -> tuple[str, str]:
-    """Return the first line of the answer to a question, and the rest as text or as JSON.
-
-    Raises:
-        ObserverError: the question is wrong.
-    """
+    """Return an answer's first line, and its text or JSON. Raises ObserverError: it is wrong."""
     reply = answer(question, is_json=is_json, **arguments)
     if reply.problem is not None or reply.text is None:
         raise _error(reply)
@@ -286,12 +246,7 @@ def text_of(question: str, *, is_json: bool, **arguments: object) -> tuple[str, 
 
 
 def answer(question: str, *, is_json: bool, **arguments: object) -> CommandReply:
-    """Return the answer to a question, the daemon's if it has one.
-
-    Raises:
-        StoreUnavailable: there is no memory yet, or it cannot be read.
-        ConfigInvalid: the settings cannot be read.
-    """
+    """Return the answer, the daemon's if it has one. Raises StoreUnavailable, ConfigInvalid."""
     asked = request(question, is_json=is_json, **arguments)
     if found := of_daemon(asked):
         return found
@@ -305,37 +260,34 @@ def _error(reply: CommandReply) -> ObserverError:
     return client.error_of(msgspec.to_builtins(reply.problem) or {})
 
 
-@click.command("web", epilog="Example: observer web --no-open")
+@command("web", "observer web --no-open")
 @click.option("--no-open", is_flag=True, help="Print the link, and open no browser.")
 @click.option("--logout", is_flag=True, help="Let no browser look any more that may until now.")
-@json_option
 def web_command(*, no_open: bool, logout: bool) -> None:
     """Look at the memory in a browser, by a link that opens once."""
-    refuse_agents("an agent opens no pages: what is changed there is a person's word")
+    output.refuse_agents("an agent opens no pages: what is changed there is a person's word")
     client.ensure_daemon(home())
     if logout:
         answer = client.call(home(), "DELETE", "/web")
         none = "no browser was logged in"
-        respond(answer, "every browser is logged out" if answer["logged_out"] else none)
+        output.respond(answer, "every browser is logged out" if answer["logged_out"] else none)
         return
     answer = client.call(home(), "POST", "/web")
     is_opened = not no_open and webbrowser.open(answer["url"])
-    if as_json({**answer, "opened": is_opened}):
+    if output.as_json({**answer, "opened": is_opened}):
         return
     if is_opened:
-        say("opened in your browser")
-    else:
-        for name in ("url", "proxied"):
-            if name in answer:
-                say(answer[name], is_exact=True)  # whole, however narrow the terminal is
-        note(f"it opens once, within {answer['seconds']} s")
+        output.say("opened in your browser")
+        return
+    for name in [one for one in ("url", "proxied") if one in answer]:
+        output.say(answer[name], is_exact=True)  # whole, however narrow the terminal is
+    output.note(f"it opens once, within {answer['seconds']} s")
 
 
-@click.command("tui", epilog="Example: observer tui")
-@json_option
+@command("tui", "observer tui")
 def tui_command() -> int:
     """Look at the memory on the whole terminal, and settle notes."""
-    if wants_json() or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if output.wants_json() or not (sys.stdin.isatty() and sys.stdout.isatty()):
         hint = "for scripts: observer search, observer sessions, observer note review"
         raise BadInput("the screens need a terminal", hint=hint)
     try:

@@ -1,8 +1,4 @@
-"""Read access of commands to the memory, straight from the database, with or without a daemon.
-
-The write-ahead log lets any number of processes read what is committed. What still waits in the
-spool is not found, which a note on stderr says.
-"""
+"""Read access of commands to the memory, straight from the database, with or without a daemon."""
 
 from __future__ import annotations
 
@@ -34,11 +30,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def reading(here: Home) -> Iterator[StoreReader]:
-    """Read the database of a home as it is now.
-
-    Raises:
-        StoreUnavailable: there is none yet, or it cannot be read.
-    """
+    """Read the database of a home as it is now. Raises StoreUnavailable: it cannot be read."""
     from observer.store.database import SqliteStore  # noqa: PLC0415 - as below
 
     with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
@@ -47,12 +39,7 @@ def reading(here: Home) -> Iterator[StoreReader]:
 
 @contextmanager
 def open_memory() -> Iterator[Memory]:
-    """Open the memory of this process's home for reading.
-
-    Raises:
-        StoreUnavailable: there is no database yet, or it cannot be read.
-        ConfigInvalid: the settings cannot be read.
-    """
+    """Open this home's memory for reading. Raises StoreUnavailable, ConfigInvalid."""
     # Half a second, which a command that asks the daemon does without.
     from observer.memory import opening  # noqa: PLC0415
     from observer.store.database import SqliteStore  # noqa: PLC0415
@@ -70,12 +57,7 @@ def open_memory() -> Iterator[Memory]:
 
 
 def meant(memory: Memory, project: str | None) -> Project | None:
-    """Return the project that an option names, else the known one around the current folder.
-
-    Raises:
-        NotFound: none is called so.
-        Ambiguous: several are.
-    """
+    """Return the project that an option names, or the one here. Raises NotFound, Ambiguous."""
     return memory.project(project) if project else memory.project_at(str(working_folder()))
 
 
@@ -115,11 +97,7 @@ def nearly(word: str, known: Sequence[str]) -> str:
 
 
 def known_types(_context: click.Context, _option: click.Parameter, given: str) -> str:
-    """Return types as they were given, with commas between them.
-
-    Raises:
-        NotFound: one is nearly a type that there is, and nothing is of it.
-    """
+    """Return types as they were given. Raises NotFound: one is a slip, of which is nothing."""
     for word in map(str.strip, given.split(",")):
         if near := nearly(word, TYPES):
             with reading(home()) as reader:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
-from observer.cli.output import as_json, say, table
+from observer.cli import output
 from observer.cli.session import reading
 from observer.core import config
 from observer.core.clock import now_ms
@@ -21,13 +21,9 @@ from observer.upkeep.take_out import deletions
 
 
 def show_space(here: Home) -> None:
-    """Show what takes the space, by part, project and type, and what retention would free.
-
-    `database` is by use of its pages; events count by their JSON there. `expired` goes next, with
-    all that is derived of it. The total leaves out an observer that is installed into the home.
-    """
+    """Show what takes the space, by part, project and type, and what retention would free."""
     found = _measured(here)
-    if as_json(found):
+    if output.as_json(found):
         return
     rows = [(name, size_text(size)) for name, size in found["files"].items() if size]
     of_pages = found["database"].items()
@@ -36,14 +32,14 @@ def show_space(here: Home) -> None:
     rows.append((f"total{limit}", size_text(found["total"])))
     if found["program"]:
         rows.append(("observer itself, not in the total", size_text(found["program"])))
-    table(("part", "size"), rows)
+    output.table(("part", "size"), rows)
     for name in ("project", "type"):
-        say("")
+        output.say("")
         _volumes(name, found[f"{name}s"])
     gone = found["expired"]
     shown = f"{counted(gone['events'], 'event')} of {size_text(gone['bytes'])}"
     none = "nothing; to keep less: observer config set retention_days DAYS"
-    say(f"\nretention takes out next: {shown if gone['events'] else none}")
+    output.say(f"\nretention takes out next: {shown if gone['events'] else none}")
 
 
 def show_going(here: Home, settings: Settings) -> bool:
@@ -54,10 +50,10 @@ def show_going(here: Home, settings: Settings) -> bool:
         seqs, files = deletions(reader, here, settings, now_ms=now_ms())
         parts = _by(amounts(reader, seqs), lambda _, kind: kind) if seqs else {}
     if parts:
-        say(f"{counted(len(seqs), 'event')} would go for good:")
+        output.say(f"{counted(len(seqs), 'event')} would go for good:")
         _volumes("type", parts)
     if files:
-        say(f"and {counted(len(files), 'file')}: {', '.join(path.name for path in files)}")
+        output.say(f"and {counted(len(files), 'file')}: {', '.join(path.name for path in files)}")
     return bool(seqs or files)
 
 
@@ -70,7 +66,7 @@ def _volumes(name: str, parts: Mapping[str, Volume]) -> None:
     for part, found in parts.items():
         times = (at and minute_of(at) for at in (found["oldest_at"], found["newest_at"]))
         rows.append((part, f"{found['events']:,}", size_text(found["bytes"]), *times))
-    table((name, "events", "size", "oldest", "newest"), rows, spare=("oldest",))
+    output.table((name, "events", "size", "oldest", "newest"), rows, spare=("oldest",))
 
 
 def _measured(here: Home) -> dict[str, Any]:
@@ -97,7 +93,6 @@ def _measured(here: Home) -> dict[str, Any]:
 def _by(
     found: Mapping[tuple[int, str], EventVolume], name: Callable[[int, str], str]
 ) -> dict[str, Volume]:
-    """Return amounts by a name, the largest first."""
     parts: dict[str, EventVolume] = {}
     for place, amount in found.items():
         key = name(*place)

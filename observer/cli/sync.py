@@ -12,22 +12,9 @@ from uuid import uuid4
 import click
 import msgspec
 
-from observer.cli import completion
-from observer.cli.commands import Group
+from observer.cli import completion, output
+from observer.cli.commands import Group, command
 from observer.cli.exclusive import alone_and_drained, open_here
-from observer.cli.output import (
-    as_json,
-    confirm_once,
-    json_option,
-    named_project,
-    note,
-    progress,
-    refuse_agents,
-    respond,
-    say,
-    table,
-    wants_json,
-)
 from observer.cli.session import meant, on_behalf, open_memory, reading
 from observer.core import config
 from observer.core.clock import now_ms
@@ -39,19 +26,8 @@ from observer.core.text import counted, one_line
 from observer.local import client
 from observer.projects.policy import Policies
 from observer.store.shares import ShareState
-from observer.sync import incoming, outgoing
-from observer.sync.carriers import (
-    create_share,
-    is_git,
-    is_server,
-    join_share,
-    open_carrier,
-    open_files,
-    open_team,
-    without_login,
-)
+from observer.sync import carriers, incoming, outgoing
 from observer.sync.record import NotMember
-from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, carry_out
 from observer.upkeep.take_out import all_about
 
@@ -61,7 +37,6 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """Records that are shown before any leaves."""
-TITLE = 80
 WAIT_S = 600.0
 """A first round may carry everything."""
 
@@ -78,7 +53,7 @@ def sync_command() -> None:
     """Share what is remembered with other machines and people."""
 
 
-@sync_command.command("add", epilog="Example: observer sync add ~/Sync/memory --all")
+@command("add", "observer sync add ~/Sync/memory --all", of=sync_command)
 @click.argument("url", metavar="FOLDER|GIT-URL|URL")
 @click.option("--name", default="", help="What to call it; else the end of its address.")
 @click.option("--project", "-p", "projects", multiple=True, help="A project; may be repeated.")
@@ -87,7 +62,6 @@ def sync_command() -> None:
 @click.option("--create", "is_new", is_flag=True, help="Found the share, where none is yet.")
 @click.option("--code", default="", help="The code of an invitation, from: observer sync invite")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@json_option
 def add_command(  # noqa: PLR0913 - the options above
     *,
     url: str,
@@ -100,14 +74,14 @@ def add_command(  # noqa: PLR0913 - the options above
     yes: bool,
 ) -> None:
     """Share a project, or all; shows what would leave, and asks."""
-    refuse_agents("an agent shares nothing")
+    output.refuse_agents("an agent shares nothing")
     here = home()
     if everywhere and projects:
         raise BadInput("--project and --all contradict each other", hint="give one of them")
-    if is_new and is_server(url):
-        create_share(url, here.root, person="").close()
+    if is_new and carriers.is_server(url):
+        carriers.create_share(url, here.root, person="").close()
         asks = "a share is there; with the same address: observer sync invite URL PERSON"
-        respond({"url": without_login(url)}, asks)
+        output.respond({"url": carriers.without_login(url)}, asks)
         return
     called = name or url.partition("?")[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
     asked = ShareState(
@@ -121,85 +95,81 @@ def add_command(  # noqa: PLR0913 - the options above
     )
     share = _as_before(here, asked, is_other=is_new or bool(code))
     if not (is_new or code):
-        open_carrier(share.url, here.root).close()
+        carriers.open_carrier(share.url, here.root).close()
     _show(here, share)
     asks = "Share these, and what comes?"
-    confirm_once(asks, yes=yes, refusal="nothing leaves", hint="add --yes")
+    output.confirm_once(asks, yes=yes, refusal="nothing leaves", hint="add --yes")
     if is_new:
-        create_share(share.url, here.root, person=config.owner(config.load(here))).close()
+        carriers.create_share(share.url, here.root, person=config.owner(config.load(here))).close()
     elif code:
-        join_share(share.url, here.root, code).close()
+        carriers.join_share(share.url, here.root, code).close()
     client.ensure_daemon(here)
     _rounds([one for one in _asked(here, {"add": share}) if one["name"] == share.name])
 
 
-@sync_command.command("invite", epilog="Example: observer sync invite memory ben")
+@command("invite", "observer sync invite memory ben", of=sync_command)
 @click.argument("name", metavar="NAME|URL")
 @click.argument("person")
-@json_option
 def invite_command(*, name: str, person: str) -> None:
     """Let a machine in; prints what it joins with. Of a server: URL."""
-    refuse_agents("an agent invites nobody")
+    output.refuse_agents("an agent invites nobody")
     url, carrier = _team(name)
     with closing(carrier):
         code = carrier.invite(person)
-    adds = code if is_server(url) else f"{url} --code {code}"
-    if not as_json({"name": without_login(name), "person": person, "code": code}):
-        say("on the other machine, in the project:")
-        say(f"observer sync add {adds}", is_exact=True)  # a fold would break it
+    adds = code if carriers.is_server(url) else f"{url} --code {code}"
+    if not output.as_json({"name": carriers.without_login(name), "person": person, "code": code}):
+        output.say("on the other machine, in the project:")
+        output.say(f"observer sync add {adds}", is_exact=True)  # a fold would break it
 
 
-@sync_command.command("members", epilog="Example: observer sync members memory")
+@command("members", "observer sync members memory", of=sync_command)
 @click.argument("name", metavar="NAME|URL")
-@json_option
 def members_command(*, name: str) -> None:
     """Show the machines that are in; of a server the logins."""
     with closing(_team(name)[1]) as carrier:
         rows = [{"id": one, "person": person} for one, person in carrier.members()]
-    if not as_json(rows):
-        table(("id", "person"), [(one["id"], one["person"]) for one in rows])
+    if not output.as_json(rows):
+        output.table(("id", "person"), [(one["id"], one["person"]) for one in rows])
 
 
-@sync_command.command("expel", epilog="Example: observer sync expel memory 5b1e0c…")
+@command("expel", "observer sync expel memory 5b1e0c…", of=sync_command)
 @click.argument("name", metavar="NAME|URL")
 @click.argument("member", metavar="ID")
-@json_option
 def expel_command(*, name: str, member: str) -> None:
     """End the membership of a machine, or of a login: see members."""
-    refuse_agents("an agent removes nobody")
+    output.refuse_agents("an agent removes nobody")
     with closing(_team(name)[1]) as carrier:
         carrier.remove(member)
-    respond({"name": without_login(name), "removed": member}, f"{member} gets nothing more")
+    output.respond(
+        {"name": carriers.without_login(name), "removed": member}, f"{member} gets nothing more"
+    )
 
 
-@sync_command.command("rotate", epilog="Example: observer sync rotate memory")
+@command("rotate", "observer sync rotate memory", of=sync_command)
 @click.argument("name")
-@json_option
 def rotate_command(*, name: str) -> None:
     """Give this machine fresh keys to a share of files."""
-    refuse_agents("an agent changes no keys")
+    output.refuse_agents("an agent changes no keys")
     share = _share(home(), name)
-    if is_server(share.url):
+    if carriers.is_server(share.url):
         raise BadInput("a share on a server has no keys", hint="its owner makes a new login")
-    with closing(open_files(share.url, home().root)) as carrier:
+    with closing(carriers.open_files(share.url, home().root)) as carrier:
         carrier.rotate()
-    respond({"name": name}, "this machine has fresh keys")
+    output.respond({"name": name}, "this machine has fresh keys")
 
 
-@sync_command.command("now", epilog="Example: observer sync now")
-@json_option
+@command("now", "observer sync now", of=sync_command)
 def now_command() -> None:
     """Fetch and send at once."""
     client.ensure_daemon(home())
     _rounds(_asked(home(), {}))
 
 
-@sync_command.command("status", epilog="Example: observer sync status")
-@json_option
+@command("status", "observer sync status", of=sync_command)
 def status_command() -> None:
     """Show what waits, what was refused, and when all was carried."""
     rows = _status(home())
-    if as_json(rows):
+    if output.as_json(rows):
         return
     cells = (
         (
@@ -210,38 +180,37 @@ def status_command() -> None:
         for one in rows
     )
     columns = ("share", "projects", "waiting", "sent", "fetched", "refused", "at")
-    table(columns, cells, spare=("at", "projects"), none=NOTHING)
+    output.table(columns, cells, spare=("at", "projects"), none=NOTHING)
     for one in rows:
         kept = map(KEPT_APART.format, one["kept_apart"])
         for why in (*filter(None, [one["fault"]]), *one["refused"], *kept):
-            note(f"{one['name']}: {why}")
+            output.note(f"{one['name']}: {why}")
         for item in one["two_versions"]:
-            note(
+            output.note(
                 f"{one['name']}: note {item} was changed on two machines apart; the later version"
                 f" is shown, both are in: observer note history {item}"
             )
 
 
-@sync_command.command("remove", epilog="Example: observer sync remove memory")
+@command("remove", "observer sync remove memory", of=sync_command)
 @click.argument("name")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@json_option
 def remove_command(*, name: str, yes: bool) -> None:
     """Leave a share; what came from others is dropped here."""
-    refuse_agents("an agent leaves no share")
+    output.refuse_agents("an agent leaves no share")
     here = home()
     share = _share(here, name)
     with reading(here) as reader:
         came = len(reader.seqs_shared(share.key))
-    if not wants_json():
-        say(f"{counted(came, 'record')} came from others: dropped here, not there")
-    confirm_once(f"Leave {name}?", yes=yes, refusal="nothing was changed", hint="add --yes")
+    if not output.wants_json():
+        output.say(f"{counted(came, 'record')} came from others: dropped here, not there")
+    output.confirm_once(f"Leave {name}?", yes=yes, refusal="nothing was changed", hint="add --yes")
     is_over = _ended(here, share)
     dropped = _left(here, share, may_return=not is_over)
-    respond({"name": name, "dropped": dropped}, f"left {name}")
+    output.respond({"name": name, "dropped": dropped}, f"left {name}")
 
 
-@click.command("promote", epilog="Example: observer promote 142 --to team")
+@command("promote", "observer promote 142 --to team")
 @click.argument("handle", metavar="ID|UUID", shell_complete=completion.items)
 @click.option(
     "--to",
@@ -250,23 +219,22 @@ def remove_command(*, name: str, yes: bool) -> None:
     show_default=True,
     help="team: for all projects.",
 )
-@named_project("Of which project it is; the one around the current folder.")
+@output.named_project("Of which project it is; the one around the current folder.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@json_option
 def promote_command(*, handle: str, to: str, project: str | None, yes: bool) -> None:
     """Make a personal note one of a project or team."""
-    refuse_agents("an agent gives no personal note away")
+    output.refuse_agents("an agent gives no personal note away")
     with open_memory() as memory:
         item = memory.notes.get(handle)
         place = meant(memory, project)
     if place is None:
         raise BadInput("no project is known around here", hint="name one with --project")
-    if not wants_json():
-        say(f"#{item.id} {item.type} - {item.title}\n{item.narrative}")
+    if not output.wants_json():
+        output.say(f"#{item.id} {item.type} - {item.title}\n{item.narrative}")
     asks = f"Give it to {place.name}?"
-    confirm_once(asks, yes=yes, refusal="nothing was changed", hint="add --yes")
+    output.confirm_once(asks, yes=yes, refusal="nothing was changed", hint="add --yes")
     kept = on_behalf("/note", action="promote", id=item.id, to=to, project=place.uuid)
-    respond(kept, f"#{kept['id']} is of the {to} now")
+    output.respond(kept, f"#{kept['id']} is of the {to} now")
 
 
 def _chosen(names: Sequence[str]) -> tuple[int, ...]:
@@ -275,10 +243,8 @@ def _chosen(names: Sequence[str]) -> tuple[int, ...]:
             return tuple(memory.project(name).id for name in names)
         around = memory.project_at(str(working_folder()))
     if around is None:
-        raise BadInput(
-            "nothing is recorded of a project around here yet",
-            hint="begin it with: observer import git; or share --all",
-        )
+        hint = "begin it with: observer import git; or share --all"
+        raise BadInput("nothing is recorded of a project around here yet", hint=hint)
     return (around.id,)
 
 
@@ -288,13 +254,7 @@ def _share(here: Home, name: str) -> ShareState:
 
 
 def _as_before(here: Home, share: ShareState, *, is_other: bool) -> ShareState:
-    """Return a share that is to be added, going on where this home was when it left it.
-
-    With fresh keys it is another machine there.
-
-    Raises:
-        BadInput: it is there, or another of that name.
-    """
+    """Return a share that is to be added, going on where this home was when it left it."""
     with reading(here) as reader:
         there = reader.shares()
         before = reader.meta(outgoing.left_key(share.url))
@@ -310,12 +270,8 @@ def _as_before(here: Home, share: ShareState, *, is_other: bool) -> ShareState:
 
 
 def _address(url: str) -> str:
-    """Return what a share is known by; a folder, which lies in no work tree, by its whole path.
-
-    Raises:
-        BadInput: it does.
-    """
-    if is_git(url) or is_server(url):
+    """Return what a share is known by; a folder, which lies in no work tree, by its whole path."""
+    if carriers.is_git(url) or carriers.is_server(url):
         return url
     folder = (working_folder() / Path(url).expanduser()).resolve()
     for above in (folder, *folder.parents):
@@ -326,47 +282,41 @@ def _address(url: str) -> str:
 
 def _team(name: str) -> tuple[str, FolderCarrier | ServerTeam]:
     """Return the address of a share by its name, or as it is given, and what its members are."""
-    url = name if is_server(name) else _share(home(), name).url
-    return url, open_team(url, home().root)
+    url = name if carriers.is_server(name) else _share(home(), name).url
+    return url, carriers.open_team(url, home().root)
 
 
 def _ended(here: Home, share: ShareState) -> bool:
     """End this machine's membership in a share of files; return False if it goes on."""
-    if is_server(share.url):
+    if carriers.is_server(share.url):
         return False
     try:
-        with closing(open_files(share.url, here.root)) as carrier:
+        with closing(carriers.open_files(share.url, here.root)) as carrier:
             carrier.leave()
     except NotMember:
         return True  # a removal that was killed had come so far
     except ShareUnavailable as error:
-        note(f"this machine is still a member: {error}")
+        output.note(f"this machine is still a member: {error}")
         return False
     return True
 
 
 def _show(here: Home, share: ShareState) -> None:
-    """Show the first records that would leave."""
     settings = config.load(here)
     with reading(here) as reader:
-        policies = Policies()
-        person = str(Path.home())
-        apart = outgoing.kept_apart(reader, policies, share.name)
-        found = outgoing.first_leaving(reader, share, apart, person, limit=SHOWN + 1)
-    if wants_json():
+        apart = outgoing.kept_apart(reader, Policies(), share.name)
+        found = outgoing.first_leaving(reader, share, apart, str(Path.home()), limit=SHOWN + 1)
+    if output.wants_json():
         return
     for project_id, project in apart.items():
         if project_id in (share.projects or apart):
-            say(KEPT_APART.format(project))
-    say(
-        f"as {config.owner(settings)} would leave for {without_login(share.url)}:"
-        if found
-        else "nothing leaves yet"
-    )
+            output.say(KEPT_APART.format(project))
+    leaves = f"as {config.owner(settings)} would leave for {carriers.without_login(share.url)}:"
+    output.say(leaves if found else "nothing leaves yet")
     for one in found[:SHOWN]:
-        say(f"  {one.project.name}: {one.item.type} - {one_line(one.item.title, TITLE)}")
+        output.say(f"  {one.project.name}: {one.item.type} - {one_line(one.item.title, 80)}")
     if len(found) > SHOWN:
-        say("  and more")
+        output.say("  and more")
 
 
 def _asked(here: Home, body: dict[str, Any]) -> list[dict[str, Any]]:
@@ -376,38 +326,32 @@ def _asked(here: Home, body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _rounds(done: Sequence[dict[str, Any]]) -> None:
-    """Print what the rounds did; the exit code says that one failed."""
-    is_said = as_json(done)
+    is_said = output.as_json(done)
     if not (done or is_said):
-        say(NOTHING)
+        output.say(NOTHING)
     for one in () if is_said else done:
         if "error" in one:
-            note(f"{one['name']}: {one['error']}")
+            output.note(f"{one['name']}: {one['error']}")
             if one["hint"]:
-                note(f"hint: {one['hint']}")
+                output.note(f"hint: {one['hint']}")
             continue
-        say(f"{one['name']}: {one['sent']} sent, {one['taken']} taken in")
+        output.say(f"{one['name']}: {one['sent']} sent, {one['taken']} taken in")
         if one["unsearched"]:
-            note(f"{one['name']}: {one['unsearched']}")
+            output.note(f"{one['name']}: {one['unsearched']}")
         if one["refused"]:
-            note("some was refused; which says: observer sync status")
+            output.note("some was refused; which says: observer sync status")
     if any("error" in one for one in done):
         click.get_current_context().exit(ShareUnavailable.exit_code)
 
 
 def _status(here: Home) -> list[dict[str, Any]]:
-    """Return how shares stand: times in UTC for scripts, counts of records.
-
-    `kept_apart` are projects whose policy lets nothing leave, `two_versions` notes that were
-    changed on two machines apart.
-    """
     policies = Policies()
     with reading(here) as reader:
         names = {project.id: project.name for project in reader.projects()}
         return [
             {
                 "name": one.name,
-                "url": without_login(one.url),
+                "url": carriers.without_login(one.url),
                 "projects": [names.get(each, f"#{each}") for each in one.projects],
                 "turns": one.turns,
                 "waiting": reader.count_waiting(one.name),
@@ -429,11 +373,10 @@ def _status(here: Home) -> list[dict[str, Any]]:
 def _shown(at_ms: int | None) -> str | None:
     if at_ms is None:
         return None
-    return iso(at_ms) if wants_json() else minute(at_ms)
+    return iso(at_ms) if output.wants_json() else minute(at_ms)
 
 
 def _left(here: Home, share: ShareState, *, may_return: bool) -> int:
-    """Drop a share, and all that came by it; return how many events went."""
     with alone_and_drained(here):
         with closing(open_here(here.database, here.backups)) as store:
             with store.write() as writer:
@@ -449,6 +392,5 @@ def _left(here: Home, share: ShareState, *, may_return: bool) -> int:
         if not seqs:
             return 0
         todo = PurgeOrder(seqs=tuple(sorted(seqs)), only_these=True)
-        order.begin(here, todo)
-        with progress("dropping", kept) as advance:
+        with output.progress("dropping", kept) as advance:
             return carry_out(here, todo, open_here, advance=advance).events

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import click
 import orjson
 
-from observer.cli.output import as_json, json_option, named_project, note, respond, say
+from observer.cli import output
+from observer.cli.commands import Given, command
 from observer.cli.session import TYPES, nearly, on_behalf
 from observer.clients import generic
 from observer.clients.registry import attribute
@@ -26,7 +26,7 @@ from observer.local import client
 from observer.local.spool import Spool
 
 
-@click.command("remember", epilog='Example: observer remember "Tests need Redis" --type constraint')
+@command("remember", 'observer remember "Tests need Redis" --type constraint')
 @click.argument("content", nargs=-1, required=True, metavar="TEXT...|-")
 @click.option("--title", default="", help="A short name; the first line of the text if left out.")
 @click.option("--type", default="fact", show_default=True, help="decision, constraint, rule ...")
@@ -47,43 +47,38 @@ from observer.local.spool import Spool
 @click.option("--supersedes", type=int, multiple=True, help="Id of a note that no longer holds.")
 @click.option("--amends", type=int, multiple=True, help="Id of a note that this corrects.")
 @click.option("--expires", default="", help="When it stops to hold: 2027-01-31, or 30d from now.")
-@named_project("Name, folder or remote; the one around the current folder.")
-@json_option
-def remember_command(
-    *,
-    content: tuple[str, ...],
-    expires: str,
-    **fields: Any,  # noqa: ANN401 - the options above
-) -> None:
+@output.named_project("Name, folder or remote; the one around the current folder.")
+def remember_command(*, content: tuple[str, ...], expires: str, **fields: Given) -> None:
     """Keep a note: a decision, a constraint; - reads it from stdin."""
     text = sys.stdin.read() if content == ("-",) else " ".join(content)
     until = coming_ms(expires, now_ms=now_ms())
     about = {**fields, "content": text, "cwd": str(working_folder())}
     kept = on_behalf("/remember", **about, expires_ms=until)
-    if as_json(kept):
+    if output.as_json(kept):
         return
     where = f" in {kept['project']}" if kept["project"] else ""
-    say(f"{'updated' if kept['updated'] else 'remembered'} as #{kept['id']}{where}")
+    output.say(f"{'updated' if kept['updated'] else 'remembered'} as #{kept['id']}{where}")
     if kept["approval"] == "provisional":
-        note(f"it waits for a person: observer note approve {kept['id']}")
+        output.note(f"it waits for a person: observer note approve {kept['id']}")
     if kept["suspicion"]:
-        note(f"it imitates the markup of a model ({kept['suspicion']}), and is put before none")
+        output.note(
+            f"it imitates the markup of a model ({kept['suspicion']}), and is put before none"
+        )
     for near in kept["near"]:
-        note(near["stands"])
+        output.note(near["stands"])
         command = f"observer note link {kept['id']} {near['id']} --kind supersedes"
-        note(f"  if it no longer holds: {command}")
+        output.note(f"  if it no longer holds: {command}")
     if kept["dangling"]:
-        note("no note is called so yet: " + ", ".join(kept["dangling"]))
+        output.note("no note is called so yet: " + ", ".join(kept["dangling"]))
     if near := nearly(fields["type"], TYPES):
-        note(f"{fields['type']} is a type of its own; for {near}:")
-        note(f"  observer note edit {kept['id']} --type {near}")
+        output.note(f"{fields['type']} is a type of its own; for {near}:")
+        output.note(f"  observer note edit {kept['id']} --type {near}")
 
 
-@click.command("post", epilog='Example: observer post command command="make test" exit_code:=2')
+@command("post", 'observer post command command="make test" exit_code:=2')
 @click.argument("kind", required=False)
 @click.argument("fields", nargs=-1, metavar="[NAME=TEXT|NAME:=JSON]...")
 @click.option("--wait", is_flag=True, help="Start the daemon and return once it is stored.")
-@json_option
 def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool) -> None:
     """Report an event, or several as JSON on stdin."""
     given = _from_stdin() if kind is None else [{"kind": kind, **dict(map(_field, fields))}]
@@ -93,26 +88,22 @@ def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool) -> No
         receipts = client.call(home(), "POST", "/events", reports)
     else:
         receipts = [_spooled(report) for report in reports]
-    done = _became(receipts) if wait else f"spooled {counted(len(receipts), 'event')}"
-    respond(receipts, done)
-    if ignored := sorted({name for each in receipts for name in each.get("ignored", ())}):
-        note(f"not kept, since such events have no such field: {', '.join(ignored)}")
-
-
-def _became(receipts: Sequence[Mapping[str, Any]]) -> str:
-    known = sum(bool(each["id"]) for each in receipts if not each["stored"])
-    stored = sum(each["stored"] for each in receipts)
-    purged = sum(each.get("purged", False) for each in receipts)
-    excluded = len(receipts) - stored - known - purged
-    return f"stored {counted(stored, 'event')}" + "".join(
-        f", {count} {why}"
-        for count, why in (
+    done = f"spooled {counted(len(receipts), 'event')}"
+    if wait:
+        known = sum(bool(each["id"]) for each in receipts if not each["stored"])
+        stored = sum(each["stored"] for each in receipts)
+        purged = sum(each.get("purged", False) for each in receipts)
+        excluded = len(receipts) - stored - known - purged
+        whys = (
             (known, "known already"),
             (purged, "purged and left out"),
             (excluded, "of excluded folders left out"),
         )
-        if count
-    )
+        done = f"stored {counted(stored, 'event')}"
+        done += "".join(f", {count} {why}" for count, why in whys if count)
+    output.respond(receipts, done)
+    if ignored := sorted({name for each in receipts for name in each.get("ignored", ())}):
+        output.note(f"not kept, since such events have no such field: {', '.join(ignored)}")
 
 
 def _from_stdin() -> list[Any]:
@@ -135,9 +126,8 @@ def _field(text: str) -> tuple[str, Any]:
     try:
         return name[:-1], orjson.loads(value)
     except orjson.JSONDecodeError as error:
-        raise BadInput(
-            f"{value!r} is not JSON: {error}", hint="for text, write NAME=TEXT"
-        ) from error
+        hint = "for text, write NAME=TEXT"
+        raise BadInput(f"{value!r} is not JSON: {error}", hint=hint) from error
 
 
 def _surrounded(report: Any) -> Any:  # noqa: ANN401 - JSON, judged by `generic.report`
@@ -161,6 +151,5 @@ def _spooled(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
     spool = Spool(home().spool)
     spool.prepare()
     id_ = spool.append({"client": generic.NAME, "event": report["kind"]}, dump(report))
-    receipt: dict[str, Any] = {"id": id_, "stored": False}
     unknown = generic.ignored(report)
-    return {**receipt, "ignored": unknown} if unknown else receipt
+    return {"id": id_, "stored": False, **({"ignored": unknown} if unknown else {})}

@@ -1,9 +1,7 @@
 """A home in one file, to be moved or kept, and what is restored from such a file.
 
-A bundle is a tar file, packed by gzip: a verified copy of the database, the settings, what was
-purged, which sessions were imported, which folders are note folders, and a manifest. A bare copy
-of the database and the lines of `observer export` can be restored too. What is restored is complete
-and checked before anything of the home moves.
+A bundle is a packed tar file of a verified copy of the database, `_parts` and a manifest. What is
+restored is complete and checked before anything of the home moves.
 """
 
 from __future__ import annotations
@@ -33,19 +31,11 @@ from observer.upkeep.restore import open_owned
 
 MANIFEST = "manifest.json"
 _DATABASE = "observer.db"
-_SMALL_BYTES = 64 << 20
-"""Most bytes of a file of a bundle, but for the database."""
-_SPARE_BYTES = 256 << 20
-"""Disk space that stays free beside what is unpacked."""
 _SQLITE, _GZIP, _JSON = b"SQLite format 3\0", b"\x1f\x8b", b'{"'
-_LINE_BYTES = 64 << 20
 
 
 class BundleManifest(Value):
-    """What a bundle says of the home that it was made of; `owner` is whose personal notes it has.
-
-    Without a manifest nothing of it is known.
-    """
+    """What a bundle says of its home: empty if unknown; `owner` is whose personal notes it has."""
 
     version: str = ""
     home: str = ""
@@ -61,7 +51,6 @@ class Restored(Value):
 
 
 def _parts(home: Home) -> dict[str, Path]:
-    """Return the files that go with the database, by their names in a bundle."""
     tombstones = home.tombstones
     return {
         "config.toml": home.config,
@@ -77,10 +66,8 @@ def _parts(home: Home) -> dict[str, Path]:
 def pack(home: Home, bundle: Path, owner: str) -> BundleManifest:
     """Write a bundle of a home, whether or not a daemon uses it; never over another file.
 
-    Raises:
-        FileExistsError: there is a file of that name.
-        StoreUnavailable: the database cannot be copied.
-        OSError: the bundle cannot be written; nothing is left of it.
+    Raises FileExistsError: there is a file of that name; StoreUnavailable: the database cannot be
+    copied; OSError: the bundle cannot be written; nothing is left of it.
     """
     with _workshop(home) as folder:
         copy = folder / _DATABASE
@@ -88,9 +75,8 @@ def pack(home: Home, bundle: Path, owner: str) -> BundleManifest:
             store.backup(copy)
             with store.read() as reader:
                 events = reader.totals().events
-        manifest = BundleManifest(
-            version=__version__, home=str(home.root), owner=owner, events=events
-        )
+        root = str(home.root)
+        manifest = BundleManifest(version=__version__, home=root, owner=owner, events=events)
         descriptor = os.open(bundle, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             with (
@@ -115,17 +101,10 @@ def restore(home: Home, source: Path, *, replaces: bool, stamp: str) -> Restored
     """Put what a bundle, a copy of the database or an export holds in place; the home is held.
 
     Settings and other files that are there stay. What was purged since then is taken out when the
-    daemon starts.
+    daemon starts. With `replaces` it takes the place of a memory, of which `stamp` names a copy.
 
-    Args:
-        home: whose memory it becomes.
-        source: the file.
-        replaces: whether it takes the place of a memory, of which a copy is kept.
-        stamp: names that copy.
-
-    Raises:
-        BadInput: it is none of these, is damaged, or there is a memory already.
-        StoreUnavailable: the database in it is damaged, or newer than this observer.
+    Raises BadInput: it is none of these, is damaged, or there is a memory already;
+    StoreUnavailable: the database in it is damaged, or newer than this observer.
     """
     with _workshop(home) as folder:
         manifest = _unpacked(source, folder)
@@ -152,7 +131,6 @@ _KINDS = "name a file of observer backup or observer export"
 
 
 def _unpacked(source: Path, folder: Path) -> BundleManifest:
-    """Put a database into a folder, and what comes with it."""
     with source.open("rb") as file:
         begin = file.read(len(_SQLITE))
         file.seek(0)
@@ -175,8 +153,8 @@ def _from_bundle(file: IO[bytes], source: Path, folder: Path) -> BundleManifest:
                 held = packed.extractfile(entry) if entry.isreg() else None
                 if entry.name not in known or held is None:
                     raise BadInput(f"{source} holds {entry.name!r}", hint=_KINDS)
-                free = shutil.disk_usage(folder).free - _SPARE_BYTES
-                if entry.size > (free if entry.name == _DATABASE else _SMALL_BYTES):
+                free = shutil.disk_usage(folder).free - (256 << 20)
+                if entry.size > (free if entry.name == _DATABASE else 64 << 20):
                     says = f"{entry.name} has {entry.size:,} bytes"
                     raise BadInput(says, hint="free some disk space")
                 _copy(held, folder / entry.name)
@@ -202,7 +180,7 @@ def _from_export(file: IO[bytes], source: Path, database: Path) -> None:
     """Make a database of exported projects and events; items follow from these."""
     with closing(SqliteStore.owned(database, database.parent)) as store, store.write() as writer:
         number = 0
-        while line := file.readline(_LINE_BYTES):
+        while line := file.readline(64 << 20):
             number += 1
             try:
                 match decode_json(line, _Line).record:
@@ -229,10 +207,8 @@ def _kept(home: Home, stamp: str, *, replaces: bool) -> str:
         if not events:
             return ""
         if not replaces:
-            raise BadInput(
-                f"there is a memory of {events:,} events in {home.root}",
-                hint="add --replace, which keeps a copy of it, or set OBSERVER_HOME",
-            )
+            hint = "add --replace, which keeps a copy of it, or set OBSERVER_HOME"
+            raise BadInput(f"there is a memory of {events:,} events in {home.root}", hint=hint)
         copy = home.backups / f"{home.database.stem}-replaced-{stamp}.db"
         store.backup(copy)
     return str(copy)
@@ -240,7 +216,6 @@ def _kept(home: Home, stamp: str, *, replaces: bool) -> str:
 
 @contextmanager
 def _workshop(home: Home) -> Iterator[Path]:
-    """Lend an empty folder on the disk of the home."""
     folder = home.workshop
     shutil.rmtree(folder, ignore_errors=True)
     make_private(folder)

@@ -1,7 +1,6 @@
 """Carries out a purge, from the first step or from wherever a killed process came to.
 
-Its order is kept in the home until it is done, and removed last. Every step may be repeated: the
-tombstones are known then, the events gone, the files empty.
+Its order is kept in the home until it is done, and removed last. Every step may be repeated.
 """
 
 from __future__ import annotations
@@ -16,25 +15,13 @@ from observer.core.paths import Home, read_plain
 from observer.core.value import Value, decode_json
 from observer.redaction.seen import SEEN
 from observer.store.tombstones import Tombstones
+from observer.upkeep import take_out
 from observer.upkeep.redact import redact_files, with_secrets
 from observer.upkeep.shred import clear_derived, clear_text, finder, left, shred
-from observer.upkeep.take_out import (
-    Advance,
-    Open,
-    Removal,
-    clean,
-    clean_copies,
-    derive_if_needed,
-    is_clean,
-    marks_of,
-)
 
 
 class PurgeOrder(Value):
-    """Events by their `seq`, texts that go from all files of the home; `redacts` secrets too.
-
-    `only_these`: another event that says the same may come later.
-    """
+    """What goes: events by `seq`, texts; with `only_these` another of the same may come later."""
 
     seqs: tuple[int, ...]
     texts: tuple[str, ...] = ()
@@ -43,11 +30,7 @@ class PurgeOrder(Value):
 
 
 def begin(home: Home, order: PurgeOrder) -> None:
-    """Write an order down: from now on it is carried out, by whoever comes next.
-
-    Raises:
-        OSError: the home cannot be written; nothing was begun.
-    """
+    """Write an order down, to be carried out by whoever comes next. Raises OSError: not begun."""
     unfinished = home.root / f".{home.purging.name}"
     shred(unfinished)
     create(unfinished, msgspec.json.encode(order))
@@ -56,20 +39,15 @@ def begin(home: Home, order: PurgeOrder) -> None:
 
 
 def begun(home: Home) -> PurgeOrder | None:
-    """Return the order that is not carried out yet, None if there is none.
-
-    Raises:
-        StoreUnavailable: there is one that cannot be read.
-    """
+    """Return the order that is not carried out yet, if any. Raises StoreUnavailable: unreadable."""
     shred(home.root / f".{home.purging.name}")  # never begun
     try:
         return decode_json(read_plain(home.purging), PurgeOrder)
     except FileNotFoundError:
         return None
     except (OSError, msgspec.MsgspecError) as error:
-        raise StoreUnavailable(
-            f"{home.purging} cannot be read: {error}", hint="delete it, and purge again"
-        ) from error
+        message = f"{home.purging} cannot be read: {error}"
+        raise StoreUnavailable(message, hint="delete it, and purge again") from error
 
 
 def end(home: Home) -> None:
@@ -100,28 +78,32 @@ class PurgeReceipt(Value):
 
 
 def carry_out(
-    home: Home, asked: PurgeOrder, open_store: Open, *, advance: Advance = lambda _: None
+    home: Home,
+    asked: PurgeOrder,
+    open_store: take_out.Open,
+    *,
+    advance: take_out.Advance = lambda _: None,
 ) -> PurgeReceipt:
-    """Do what an order says, which `order.begin` has written down; the caller holds the home.
+    """Write an order down, and do what it says; the caller holds the home.
 
-    Raises:
-        StoreUnavailable: a database cannot be written or is read meanwhile; the next start goes on.
-        OSError: a file cannot be written; as above.
+    Raises StoreUnavailable: a database cannot be written or is read meanwhile; the next start goes
+    on; OSError: a file cannot be written; as above.
     """
+    begin(home, asked)
     text = finder(asked.texts)
     SEEN.use(home.seen)
     SEEN.forget(asked.texts)
     tombstones = Tombstones(home.tombstones)
     with closing(open_store(home.database, home.backups)) as store:
         with store.read() as reader:
-            marks = marks_of(reader, asked.seqs)  # those that are gone have theirs
+            marks = take_out.marks_of(reader, asked.seqs)  # those that are gone have theirs
             if asked.only_these:
                 marks = ((event_id, "", ()) for event_id, _, _ in marks)
             tombstones.add(marks)
-        what = Removal(tombstones, text, asked.redacts)
-        cleaned = clean(store, what, advance=advance)
+        what = take_out.Removal(tombstones, text, asked.redacts)
+        cleaned = take_out.clean(store, what, advance=advance)
         store.compact()
-    backups = clean_copies(home, open_store, what)
+    backups = take_out.clean_copies(home, open_store, what)
     clear_derived(home)
     files = clear_text(home, text) if text else {}
     if asked.redacts:
@@ -138,22 +120,18 @@ def carry_out(
     )
 
 
-def complete(home: Home, open_store: Open) -> PurgeReceipt | None:
-    """Finish what was begun, and clean a database that is older than what was purged.
-
-    Returns None where there was nothing to do.
-    """
+def complete(home: Home, open_store: take_out.Open) -> PurgeReceipt | None:
+    """Finish what was begun, and clean a database older than what was purged; None for nothing."""
     if asked := begun(home):
         return carry_out(home, asked, open_store)
     tombstones = Tombstones(home.tombstones)
     if not home.database.exists():
         return None
     with closing(open_store(home.database, home.backups)) as store:
-        derive_if_needed(store)
+        take_out.derive_if_needed(store)
         if not tombstones:
             return None
         with store.read() as reader:
-            if is_clean(reader, tombstones):
+            if take_out.is_clean(reader, tombstones):
                 return None
-    begin(home, nothing := PurgeOrder(seqs=()))
-    return carry_out(home, nothing, open_store)
+    return carry_out(home, PurgeOrder(seqs=()), open_store)

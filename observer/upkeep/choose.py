@@ -1,40 +1,19 @@
 """Chooses the events that a purge takes: those asked for, what depends on them, how far they reach.
 
 An item knows the first event that it was made of. The others are found as the item was: by folding
-the events of its session once more. Summaries follow from the events of a session, fixes from all
-sessions of a project, and a note from whatever was done to it; projects that have no note in common
-know nothing of each other.
+the events of its session once more. Projects with no note in common know nothing of each other.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain
 
 import msgspec
 
+from observer.core import events
 from observer.core.errors import BadInput, NotFound
-from observer.core.events import (
-    AnyBody,
-    Commit,
-    Custom,
-    Delegation,
-    Enriched,
-    Event,
-    FileRead,
-    FileWrite,
-    Forget,
-    Intent,
-    Prompt,
-    Remember,
-    Reply,
-    Revise,
-    Search,
-    Shared,
-    Triage,
-    Undo,
-)
 from observer.core.filters import CAPTURED, RECORDED_KINDS, Filters, touches
 from observer.core.model import Item, Recorded, item_id, seq_of
 from observer.core.text import listed
@@ -50,7 +29,7 @@ from observer.upkeep.shred import finder, places
 _OTHER_WORK = frozenset({"reverts", "replaces", "makes"})
 """Links to items of their own; by the others an observation quotes what it was made of."""
 
-_QUOTED = (Prompt, Reply, Delegation)
+_QUOTED = (events.Prompt, events.Reply, events.Delegation)
 """Events whose words stand in the item of their turn."""
 
 
@@ -95,10 +74,10 @@ def _with_sources(reader: StoreReader, item_ids: Collection[int]) -> Iterator[tu
             seen |= linked
 
 
-def _folded(events: Collection[Recorded], wanted: set[int]) -> Iterator[int]:
+def _folded(log: Collection[Recorded], wanted: set[int]) -> Iterator[int]:
     """Yield the events of one session that made or changed some items, or are quoted in them."""
     fold: SessionReducer | None = None
-    for recorded in events:
+    for recorded in log:
         fold = fold or SessionReducer(begin(recorded))
         whole, drafted = fold.add_paired(recorded)
         turn = fold.state().turn
@@ -113,7 +92,7 @@ def _folded(events: Collection[Recorded], wanted: set[int]) -> Iterator[int]:
 
 ALL = 1 << 31
 
-_event = msgspec.json.Decoder(Event).decode
+_event = msgspec.json.Decoder(events.Event).decode
 
 
 class Criteria(Value):
@@ -146,15 +125,12 @@ DEPENDS = "about what goes"
 def reasons(reader: StoreReader, asked: Criteria) -> dict[int, str]:
     """Return the `seq` of each event that goes, and why, by `seq`.
 
-    Notes that are kept as files come from no event: see `kept_files`.
-
-    Raises:
-        BadInput: nothing restricts it, or a text is too short.
-        NotFound: there is no such item or session.
+    Notes that are kept as files come from no event: see `kept_files`. Raises BadInput: nothing
+    restricts it, or a text is too short; NotFound: there is no such item or session.
     """
     if asked == Criteria(owner=asked.owner):
         raise BadInput("nothing says what to purge", hint="see: observer purge --help")
-    fits = _Fitting(reader, asked)
+    fits = _fitting(reader, asked)
     sessions: dict[int, int | None] = {}
     found: dict[int, str] = {}
     for stored in reader.stored_events():
@@ -177,13 +153,7 @@ def on_branch(reader: StoreReader, asked: Criteria) -> int:
 def with_dependents(
     reader: StoreReader, going: Collection[int], sessions: Mapping[int, int | None]
 ) -> frozenset[int]:
-    """Return events that go, and those that say nothing without them.
-
-    Args:
-        reader: of the log that they are in.
-        going: the `seq` of each.
-        sessions: the session of every event of the log.
-    """
+    """Return events that go and those about them; `sessions` has the session of every event."""
     found, last = set(going), set[int]()
     while found != last:
         last = set(found)
@@ -192,10 +162,7 @@ def with_dependents(
 
 
 def kept_files(reader: StoreReader, asked: Criteria) -> list[str]:
-    """Return the files of note folders that a query finds, or that are named: a purge leaves them.
-
-    Of a text `notes.folders.folders` knows the lines.
-    """
+    """Return the files of note folders that a query finds, or that are named: they stay."""
     found = reader.items(_found(reader, asked)) if asked.query else []
     kept = {item.file for item in found if item.file}
     if asked.file:
@@ -206,30 +173,24 @@ def kept_files(reader: StoreReader, asked: Criteria) -> list[str]:
     return sorted(kept)
 
 
-class _Fitting:
-    """Matches the events that were asked for."""
+def _fitting(reader: StoreReader, asked: Criteria) -> Callable[[StoredEvent], str]:
+    """Return what says why an event was asked for; "" for one that was not."""
+    text = finder([asked.text] if asked.text else [])
+    seqs, sessions = _of_items(reader, asked), _sessions(reader, asked.session)
+    of_file = _of_file(reader, asked) if asked.file else frozenset[int]()
 
-    def __init__(self, reader: StoreReader, asked: Criteria) -> None:
-        self._asked = asked
-        self._text = finder([asked.text] if asked.text else [])
-        self._seqs = _of_items(reader, asked)
-        self._sessions = _sessions(reader, asked.session)
-        self._of_file = _of_file(reader, asked) if asked.file else frozenset()
-
-    def __call__(self, stored: StoredEvent) -> str:
-        """Return why an event was asked for; "" for one that was not."""
-        asked = self._asked
+    def why(stored: StoredEvent) -> str:
         is_within = (
-            (self._seqs is None or stored.seq in self._seqs)
+            (seqs is None or stored.seq in seqs)
             and (asked.project_id is None or stored.project_id == asked.project_id)
-            and (self._sessions is None or stored.session_id in self._sessions)
+            and (sessions is None or stored.session_id in sessions)
             and asked.client in {"", stored.client}
             and (asked.since_ms is None or stored.at_ms >= asked.since_ms)
             and (asked.until_ms is None or stored.at_ms < asked.until_ms)
-            and (not asked.file or stored.seq in self._of_file or _names(stored, asked.file))
+            and (not asked.file or stored.seq in of_file or _names(stored, asked.file))
         )
-        held = places(self._text, stored) if is_within and self._text else ()
-        if not is_within or (self._text and not held):
+        held = places(text, stored) if is_within and text else ()
+        if not is_within or (text and not held):
             return ""
         whys = (
             f"holds it in {listed(held)}" if held else "",
@@ -242,6 +203,8 @@ class _Fitting:
             "of that time" if (asked.since_ms, asked.until_ms) != (None, None) else "",
         )
         return "; ".join(filter(None, whys))
+
+    return why
 
 
 def _of_items(reader: StoreReader, asked: Criteria) -> set[int] | None:
@@ -296,22 +259,19 @@ def _names(stored: StoredEvent, file: str) -> bool:
     return any(touches(path, file) for path in paths_of(body))
 
 
-def paths_of(body: AnyBody) -> Iterator[str]:
+def paths_of(body: events.AnyBody) -> Iterator[str]:
     """Yield the files that an event says it is about."""
-    if isinstance(body, Intent):
+    if isinstance(body, events.Intent):
         yield from paths_of(body.of)
-    elif isinstance(body, FileWrite | Search):
+    elif isinstance(body, events.FileWrite | events.Search):
         yield body.path
-    elif isinstance(body, FileRead):
+    elif isinstance(body, events.FileRead):
         yield from body.paths
-    elif isinstance(body, Prompt | Custom):
+    elif isinstance(body, events.Prompt | events.Custom):
         yield from body.files
-    elif isinstance(body, Commit):
+    elif isinstance(body, events.Commit):
         for file in body.files:
             yield from (file.path, file.old_path)
-
-
-# --- what goes with them -------------------------------------------------------------------------
 
 
 def _about(
@@ -331,16 +291,16 @@ def _about(
         body = recorded.event.body
         if _is_of(body, gone, rederived):
             seqs.add(recorded.seq)
-            if isinstance(body, Forget):
+            if isinstance(body, events.Forget):
                 seqs |= origins(reader, [body.item])  # what is left of it was not wanted either
     return seqs | _undoing(reader, going)
 
 
-def _is_of(body: AnyBody, gone: Collection[int], rederived: Collection[int]) -> bool:
+def _is_of(body: events.AnyBody, gone: Collection[int], rederived: Collection[int]) -> bool:
     """Return True if an event is about an item that is gone, or that is derived anew."""
-    if isinstance(body, Enriched):
+    if isinstance(body, events.Enriched):
         return body.item in rederived
-    if isinstance(body, Triage):
+    if isinstance(body, events.Triage):
         return any(item in gone for item in body.evidence)
     return isinstance(body, OnNote) and body.item in gone
 
@@ -350,11 +310,11 @@ def _undoing(reader: StoreReader, going: Collection[int]) -> set[int]:
     seqs: set[int] = set()
     revised = reader.log_of_kind("revise")
     bodies = (one.event.body for one in revised if one.seq in going)
-    notes = {body.item for body in bodies if isinstance(body, Revise)}
+    notes = {body.item for body in bodies if isinstance(body, events.Revise)}
     for note in notes:
         history = reader.history(note)
         for place, recorded in enumerate(history):
-            if isinstance(recorded.event.body, Undo):
+            if isinstance(recorded.event.body, events.Undo):
                 standing = [before for before, _ in versions_of(history[:place])]
                 if len(standing) > 1 and standing[-1].seq in going:
                     seqs.add(recorded.seq)
@@ -399,7 +359,9 @@ def _joined(reader: StoreReader, homes: Mapping[int, int]) -> Iterator[tuple[int
     for kind in _ON_ITEMS:
         for recorded in reader.log_of_kind(kind):
             body = recorded.event.body
-            if isinstance(body, Shared) or (isinstance(body, Remember) and body.scope != "project"):
+            if isinstance(body, events.Shared) or (
+                isinstance(body, events.Remember) and body.scope != "project"
+            ):
                 yield recorded.project_id, _NOWHERE
-            elif isinstance(body, Enriched | OnNote) and seq_of(body.item) in homes:
+            elif isinstance(body, events.Enriched | OnNote) and seq_of(body.item) in homes:
                 yield recorded.project_id, homes[seq_of(body.item)]

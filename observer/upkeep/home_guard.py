@@ -1,8 +1,6 @@
 """Ownership of a home: the daemon's lock, its lease for hooks, and the identity of its files.
 
-The lock makes a daemon the only one of its home. The kernel holds it as long as the process lives,
-so no crash leaves it behind; the process id in the file is for people and messages.
-
+The lock makes a daemon the only one of its home, and is held by the kernel as long as it lives.
 The lease shows hooks that a daemon lives, without a request: `daemon.alive` has a modification time
 in the future, renewed while the daemon lives, and names the command that starts one. A hook that
 finds it expired creates `daemon.waking`, which only one can, and starts a daemon, so a thousand
@@ -58,11 +56,7 @@ class HomeGuard:
         self.check()
 
     def check(self) -> None:
-        """Check all files, at the cost of four calls of `stat`.
-
-        Raises:
-            HomeLost: a file is gone or was replaced.
-        """
+        """Check all files by `stat`. Raises HomeLost: one is gone or was replaced."""
         for path in self._paths:
             known, found = self._known.get(path), identity(path)
             if known is None and found is not None:
@@ -77,8 +71,7 @@ RETRY_S = 600.0
 
 def renew(home: Home) -> None:
     """Renew the lease; errors are ignored, since it only speeds up the next start."""
-    parent = Path(__file__).parents[2]
-    # Otherwise this is a checkout that is not installed.
+    parent = Path(__file__).parents[2]  # a checkout, where it is not installed
     is_installed = parent.name in {"site-packages", "dist-packages"}
     starter = f"{sys.executable}\n{'' if is_installed else parent}\n"
     with suppress(OSError):
@@ -103,11 +96,7 @@ UP_S = 30.0
 
 
 def bring_up(home: Home) -> None:
-    """Return when the daemon answers, started if there was none; hooks count it as started.
-
-    Raises:
-        DaemonUnavailable: as `client.ensure_daemon`, after `UP_S`.
-    """
+    """Return when the daemon answers, started if there was none. Raises DaemonUnavailable."""
     postpone(home)  # if this is killed, hooks try again some day
     client.ensure_daemon(home, wait_s=UP_S)
     home.waking.unlink(missing_ok=True)
@@ -129,26 +118,22 @@ def take(home: Home) -> int | None:
     """Take the home's lock and return its descriptor, None if another process has it.
 
     A daemon never closes it: the kernel releases the lock when the process ends, not earlier.
-
-    Raises:
-        StoreUnavailable: the home cannot be created, written or locked.
+    Raises StoreUnavailable: the home cannot be created, written or locked.
     """
     try:
         make_private(home.root)
         descriptor = open_plain(home.lock, os.O_RDWR | os.O_CREAT)
     except OSError as error:
-        raise StoreUnavailable(
-            f"{error.filename} cannot be written: {error.strerror}",
-            hint=remedy(error, "make it writable, or choose another OBSERVER_HOME"),
-        ) from error
+        hint = remedy(error, "make it writable, or choose another OBSERVER_HOME")
+        message = f"{error.filename} cannot be written: {error.strerror}"
+        raise StoreUnavailable(message, hint=hint) from error
     try:
         is_ours = _lock(descriptor)
     except OSError as error:
         os.close(descriptor)
-        raise StoreUnavailable(
-            f"{home.lock} cannot be locked: {error.strerror}",
-            hint="choose an OBSERVER_HOME on a local file system",
-        ) from error
+        hint = "choose an OBSERVER_HOME on a local file system"
+        message = f"{home.lock} cannot be locked: {error.strerror}"
+        raise StoreUnavailable(message, hint=hint) from error
     if not is_ours:
         os.close(descriptor)
         return None
@@ -160,11 +145,7 @@ def take(home: Home) -> int | None:
 
 @contextmanager
 def hold(home: Home) -> Iterator[bool]:
-    """Hold the home's lock inside the block; yield False if another process has it.
-
-    Raises:
-        StoreUnavailable: the home cannot be created or written.
-    """
+    """Hold the home's lock inside; yield False if another has it. Raises StoreUnavailable."""
     descriptor = take(home)
     try:
         yield descriptor is not None
@@ -180,11 +161,8 @@ PROGRAM = "venv"
 def delete(home: Home, *, progress: Progress) -> list[Path]:
     """Delete all that is observer's in a home, and the home; return what somebody else put there.
 
-    The memory goes first, and the program last: whoever broke it off can repeat it.
-
-    Raises:
-        DaemonUnavailable: a daemon has started meanwhile.
-        OSError: something in it cannot be deleted.
+    The memory goes first, and the program last: whoever broke it off can repeat it. Raises
+    DaemonUnavailable: a daemon has started meanwhile; OSError: something in it cannot be deleted.
     """
     places = [getattr(home, name) for name, one in vars(Home).items() if isinstance(one, property)]
     names = {one.relative_to(home.root).parts[0] for one in places if home.root in one.parents}
@@ -193,15 +171,10 @@ def delete(home: Home, *, progress: Progress) -> list[Path]:
     names = names.union({PROGRAM}, *forms)
     with hold(home) as is_ours:
         if not is_ours:
-            raise DaemonUnavailable(
-                "a daemon started meanwhile", hint="close your editors and agents, then repeat"
-            )
+            hint = "close your editors and agents, then repeat"
+            raise DaemonUnavailable("a daemon started meanwhile", hint=hint)
         shutil.rmtree(home.run, ignore_errors=True)
-        ours = [
-            path
-            for path in home.root.iterdir()
-            if path.name in names or _OF_DATABASE.fullmatch(path.name)
-        ]
+        ours = [i for i in home.root.iterdir() if i.name in names or _OF_DATABASE.fullmatch(i.name)]
         ours.sort(key=lambda path: path.name == PROGRAM)
         gone = [each for path in ours for each in _with_contents(path)]
         with progress("deleting", len(gone)) as advance:

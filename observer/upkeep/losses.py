@@ -1,7 +1,4 @@
-"""What was damaged and is to be repaired, what was repaired and lost: for `status` and `doctor`.
-
-Whoever meets damage has it repaired: by a file that the daemon, or the next one, sees.
-"""
+"""What was damaged and is to be repaired, what was repaired and lost: for `status` and `doctor`."""
 
 from __future__ import annotations
 
@@ -16,30 +13,16 @@ from observer.core.value import Value, decode_json
 
 
 def request_repair(home: Home, reason: str) -> None:
-    """Have the database repaired, which may look whole when it is opened.
-
-    Raises:
-        OSError: that cannot be written down.
-    """
+    """Have the database repaired, which may look whole. Raises OSError: not written down."""
     with os.fdopen(open_plain(home.damage, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
         file.write(reason.encode(errors="replace"))
 
 
-REPORTED_MS = 7 * 86_400_000
-"""How long a loss is spoken of."""
-_KEPT = 20
-
-
 class Loss(Value):
-    """One mending.
+    """One mending: its time and reason; events that were whole, came from backups, or are gone.
 
-    Args:
-        at_ms: when.
-        reason: what was wrong.
-        kept: events that were whole.
-        restored: events that only a backup had.
-        lost: events that are gone; they happened from `from_ms` until `until_ms`, None for unknown.
-        aside: names of the damaged files, in `backups`.
+    Those happened from `from_ms` until `until_ms`, None for unknown. `aside` names the damaged
+    files, in `backups`.
     """
 
     at_ms: int
@@ -72,17 +55,13 @@ def losses(home: Home) -> list[Loss]:
 
 def recent(home: Home, *, now_ms: int) -> Loss | None:
     """Return the newest loss of the last days, one that lost events before one that lost none."""
-    found = [loss for loss in losses(home) if loss.at_ms >= now_ms - REPORTED_MS]
+    found = [loss for loss in losses(home) if loss.at_ms >= now_ms - 7 * 86_400_000]
     return max(found, key=lambda loss: (loss.lost > 0, loss.at_ms), default=None)
 
 
 def note(home: Home, loss: Loss) -> None:
-    """Add a loss.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    replace(home.losses, msgspec.json.encode([*losses(home), loss][-_KEPT:]))
+    """Add a loss. Raises OSError: it cannot be written."""
+    replace(home.losses, msgspec.json.encode([*losses(home), loss][-20:]))
 
 
 def _minute(at_ms: int) -> str:

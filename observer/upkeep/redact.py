@@ -1,10 +1,8 @@
 """Applies today's redaction rules to what was stored under those of its day.
 
-An event keeps its id, place and time; its text is replaced as it would be if it came now. Doing it
-twice changes nothing, so that a pass that was killed is simply begun again.
-
-`observer purge --secrets` applies all rules. While the daemon goes on, only values are taken out
-that `redaction.seen` has come to know since; a kill is made good by the next look.
+An event keeps its id, place and time. Doing it twice changes nothing, so that a pass that was
+killed is simply begun again. While the daemon goes on, only values are taken out that
+`redaction.seen` has come to know since.
 """
 
 from __future__ import annotations
@@ -33,7 +31,6 @@ from observer.upkeep.shred import is_abandoned, supersede
 BATCH = 500
 """Events in memory at a time."""
 _MARK = re.compile(rb"\[redacted:([a-z0-9_-]+)\]|(\[private\])|(redacted-[0-9a-f]{16})")
-_IDENTITY, _PRIVATE, _OTHER = "identity", "private", "other"
 
 _event = msgspec.json.Decoder(Event).decode
 _json = msgspec.json.Encoder().encode
@@ -56,7 +53,7 @@ class Redacted(NamedTuple):
 
 def secrets_in(reader: StoreReader) -> Redacted:
     """Return what `redact_log` would do; changes nothing."""
-    return _redacted_of(reader, _leave, _leave)
+    return _redacted_of(reader, lambda _: None, lambda _: None)
 
 
 def redact_log(writer: Writer) -> Redacted:
@@ -76,7 +73,11 @@ def _redacted_of(
             if (after := redacted_text(before)) != before:
                 put_texts(after)
                 events += 1
-                kinds += _kinds(before, after)
+                if before.data != after.data:
+                    kinds += _marked(before.data, after.data)
+                else:  # its root and branch stand in the data as well
+                    around = (f"{i.root}\n{i.branch}\n{i.commit}".encode() for i in (before, after))
+                    kinds += _marked(*around)
         seen = batch[-1].seq
     for project, cleaned in renamed(reader):
         put_project(cleaned)
@@ -89,49 +90,32 @@ def _redacted_of(
     return Redacted(events, kinds, frozenset(notes))
 
 
-def _leave(_: object) -> None:
-    """Change nothing."""
-
-
 def redact_files(home: Home) -> dict[str, int]:
-    """Redact what no decoder understood, and what killed hooks left; count the files by folder.
-
-    What has a name in `spool/new` is redacted when it is stored.
-    """
-    gone = {"spool/bad": 0, "spool/tmp": 0}
-    for path in _plain(home.spool / "bad"):
-        gone["spool/bad"] += _redacted(path)
-    for path in _plain(home.spool / "tmp"):
-        if is_abandoned(path, home.spool / "new"):
-            gone["spool/tmp"] += _redacted(path)
+    """Redact what no decoder understood, and what killed hooks left; count the files by folder."""
+    new, left = home.spool / "new", _plain(home.spool / "tmp")
+    gone = {
+        "spool/bad": sum(map(_redacted, _plain(home.spool / "bad"))),
+        "spool/tmp": sum(_redacted(path) for path in left if is_abandoned(path, new)),
+    }
     return {name: count for name, count in gone.items() if count}
 
 
 def files_with_secrets(home: Home) -> dict[str, int]:
     """Return what `redact_files` would do; changes nothing, and waits for no hook."""
-    held = {}
-    for name in ("bad", "tmp"):
-        if count := sum(map(_has_secret, _plain(home.spool / name))):
-            held[f"spool/{name}"] = count
-    return held
+    held = {f"spool/{name}": _plain(home.spool / name) for name in ("bad", "tmp")}
+    return {name: count for name, paths in held.items() if (count := sum(map(_has_secret, paths)))}
 
 
 def with_secrets(home: Home) -> list[str]:
-    """Return the copies of a person's own files that hold secrets, by name.
-
-    They are what the person wrote, and what an installer would put back.
-    """
+    """Return the copies of a person's own files that hold secrets, by name; they stay."""
     files = (path for path in _plain(home.backups) if ".db" not in path.name)
     return [str(path.relative_to(home.root)) for path in files if _has_secret(path)]
 
 
 def redacted_text(stored: StoredText) -> StoredText:
     """Return the text of an event as it should be."""
-    stored = stored._replace(
-        root=redact_text(stored.root),
-        branch=redact_text(stored.branch),
-        commit=redact_text(stored.commit),
-    )
+    root, branch, commit = map(redact_text, (stored.root, stored.branch, stored.commit))
+    stored = stored._replace(root=root, branch=branch, commit=commit)
     try:
         event = _event(stored.data)
     except (msgspec.MsgspecError, UnicodeDecodeError):  # damaged: what it means is unknown
@@ -152,23 +136,15 @@ def renamed(reader: StoreReader) -> Iterator[tuple[Project, Project]]:
             yield project, cleaned
 
 
-def _kinds(before: StoredText, after: StoredText) -> Counter[str]:
-    """Count the secrets of an event by kind; its root and branch stand in the data as well."""
-    if before.data != after.data:
-        return _marked(before.data, after.data)
-    beside = (f"{one.root}\n{one.branch}\n{one.commit}".encode() for one in (before, after))
-    return _marked(*beside)
-
-
 def _marked(before: bytes, after: bytes) -> Counter[str]:
-    return (_marks(after) - _marks(before)) or Counter({_OTHER: 1})
-
-
-def _marks(data: bytes) -> Counter[str]:
-    return Counter(
-        kind.decode() if kind else _PRIVATE if private else _IDENTITY
-        for kind, private, _identity in _MARK.findall(data)
+    was, now = (
+        Counter(
+            kind.decode() if kind else "private" if private else "identity"
+            for kind, private, _identity in _MARK.findall(data)
+        )
+        for data in (before, after)
     )
+    return (now - was) or Counter(other=1)
 
 
 def _redacted(path: Path) -> bool:
@@ -199,63 +175,23 @@ SEARCHED = "searched for seen"
 """Name of the fact how much was known when all that is stored was searched for it."""
 _UP_TO = " up to "
 """Behind which the fact says how far a search went that is not over."""
-_STRETCH = 10
-"""Batches between two notes of that."""
 UNDERIVED_PROJECTS = "redacted projects"
 """Name of the fact which projects are still derived from what is redacted now."""
 
 
-def is_behind(reader: StoreReader) -> bool:
-    """Return True if values became known since what is stored was searched."""
-    return len(SEEN) > 0 and reader.meta(SEARCHED) != SEEN.state
-
-
-def searched(reader: StoreReader) -> int:
-    """Return the `seq` up to which what is stored was searched for all that is known now."""
-    known, _, reached = reader.meta(SEARCHED).partition(_UP_TO)
-    return int(reached) if reached and known == SEEN.state else 0
-
-
-def found(
-    store: OwnedStore, after_seq: int = 0, advance: Callable[[int], object] = lambda _: None
-) -> tuple[list[int], int]:
-    """Return the `seq` of each event of a stretch that holds a known value, and of its last event.
-
-    The last is 0 where no events follow. Takes .1 s for a megabyte; each batch is read on its own,
-    so that writes go on and the write-ahead log is taken in.
-    """
-
-    def batch(seen: int) -> Sequence[StoredText]:
-        with store.read() as reader:
-            return reader.stored_texts(after_seq=seen, limit=BATCH)
-
-    return _holding(batch, advance, after_seq, batches=_STRETCH)
-
-
 def found_in(reader: StoreReader) -> list[int]:
-    """Return the same of all that a reader sees, as of a copy that nobody else has open."""
-    return _holding(lambda seen: reader.stored_texts(after_seq=seen, limit=BATCH), lambda _: None)[
-        0
-    ]
-
-
-def _holding(
-    batch_after: Callable[[int], Sequence[StoredText]],
-    advance: Callable[[int], object],
-    seen: int = 0,
-    *,
-    batches: int = -1,
-) -> tuple[list[int], int]:
-    seqs = []
-    while batches and (batch := batch_after(seen)):
-        for stored in batch:
-            advance(1)
-            beside = f"{stored.root}\n{stored.branch}\n{stored.commit}\n{stored.dedup}".encode()
-            if _is_known(stored.data) or _is_known(beside):
-                seqs.append(stored.seq)
+    """Return the `seq` of each event that holds a known value; takes .1 s for a megabyte."""
+    seqs, seen = list[int](), 0
+    while batch := reader.stored_texts(after_seq=seen, limit=BATCH):
+        seqs += _holding(batch)
         seen = batch[-1].seq
-        batches -= 1
-    return seqs, 0 if batches else seen
+    return seqs
+
+
+def _holding(batch: Sequence[StoredText]) -> list[int]:
+    around = (f"{one.root}\n{one.branch}\n{one.commit}\n{one.dedup}".encode() for one in batch)
+    held = zip(batch, around, strict=True)
+    return [one.seq for one, beside in held if _is_known(one.data) or _is_known(beside)]
 
 
 def redact_events(writer: Writer, seqs: Collection[int]) -> None:
@@ -288,16 +224,21 @@ def catch_up(
 ) -> int:
     """Redact all that holds what is known by now, and return how many events did.
 
-    `write` carries out each stretch where the store is written; it goes on where it was stopped.
+    `write` carries out each batch where the store is written; it goes on where it was stopped.
     """
     known = SEEN.state
     with store.read() as reader:
-        if not is_behind(reader):
-            return 0
-        after_seq = searched(reader)
+        before, _, reached = reader.meta(SEARCHED).partition(_UP_TO)
+    if not len(SEEN) or (before, reached) == (known, ""):
+        return 0
+    after_seq = int(reached) if reached and before == known else 0
     count = 0
     while True:
-        seqs, after_seq = found(store, after_seq, advance)
+        # Each batch is read on its own: writes go on, and the write-ahead log is taken in.
+        with store.read() as reader:
+            batch = reader.stored_texts(after_seq=after_seq, limit=BATCH)
+        seqs, after_seq = _holding(batch), batch[-1].seq if batch else 0
+        advance(len(batch))
         write(redact_found, store, seqs, known, after_seq)
         count += len(seqs)
         if not after_seq:

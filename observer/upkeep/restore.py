@@ -1,10 +1,8 @@
 """Opens a database as its owner; a damaged one, or one of another schema, is first made anew.
 
-Homes of commits that were never released may have the number of a schema, but the tables of an
-earlier state of its migrations: they are made anew from their log, which is the same in all. Of a
-damaged one a new one is made of what is whole, the newest copies give the rest. The new database is
-complete before anything moves. A process that is killed over it leaves either the old database or
-the new one, and what was moved aside is looked into again next time.
+One of another schema is made anew from its log. Of a damaged one a new one is made of what is
+whole, the newest copies give the rest. The new database is complete before anything moves: a kill
+leaves the old one or the new one, and what was moved aside is looked into again next time.
 """
 
 from __future__ import annotations
@@ -47,11 +45,7 @@ def unshown(_name: str, _total: int) -> Iterator[Callable[[int], object]]:
 
 
 def open_owned(path: Path, backups: Path, *, progress: Progress = unshown) -> SqliteStore:
-    """Open a database as its owner, and make it anew first if its schema is another one.
-
-    Raises:
-        StoreUnavailable: it cannot be opened, or is read by another process meanwhile.
-    """
+    """Open a database as its owner, made anew if of another schema. Raises StoreUnavailable."""
     try:
         return SqliteStore(path, backups=backups)
     except SchemaDiffers as error:
@@ -108,11 +102,8 @@ def repair_if_damaged(
 ) -> Loss | None:
     """Repair the database if it is damaged or has lost events; the caller holds the home's lock.
 
-    One of another schema is made anew from its log.
-
-    Raises:
-        StoreUnavailable: it is not damaged, but cannot be opened; or it cannot be repaired now.
-        OSError: as above.
+    One of another schema is made anew from its log. Raises StoreUnavailable: it is not damaged, but
+    cannot be opened; or it cannot be repaired now; OSError: as above.
     """
     reason = _wrong(home, progress)
     if not reason:
@@ -124,11 +115,7 @@ def repair_if_damaged(
 
 
 def has_damage(home: Home) -> bool:
-    """Return True if a page of the database is not what was written; looks at all of them.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Return True if any page of the database is not what was written. Raises OSError."""
     if home.damage.exists():
         return True
     if not home.database.exists() or not has_checksums(home.database):
@@ -248,12 +235,8 @@ def _migrated(home: Home, copy: Path) -> Iterator[Path]:
 
 
 def _aside(home: Home, at_ms: int) -> dict[Path, Path]:
-    """Return where each damaged file goes."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(at_ms / 1000))
     target = home.backups / f"{home.database.stem}{DAMAGED_COPY}{stamp}.db"
-    log_name = f"{home.database.name}-wal"
-    moved = {
-        home.database: target,
-        home.database.with_name(log_name): target.with_name(f"{target.name}-wal"),
-    }
+    log_file = home.database.with_name(f"{home.database.name}-wal")
+    moved = {home.database: target, log_file: target.with_name(f"{target.name}-wal")}
     return {path: to for path, to in moved.items() if path.exists() and path.stat().st_size}

@@ -12,6 +12,7 @@ import re
 import shutil
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -45,23 +46,16 @@ def finder(texts: Iterable[str]) -> re.Pattern[bytes] | None:
     """Return what finds any of the texts in bytes; None for none.
 
     Blanks fit any blanks, so that a text over several lines is found where it was joined to one.
-
-    Raises:
-        BadInput: a text is too short to be distinctive.
+    Raises BadInput: a text is too short to be distinctive.
     """
     forms: dict[bytes, object] = {}
     for text in texts:
         if len(text.strip()) < SHORTEST:
-            raise BadInput(
-                f"{text!r} is too short to be looked for", hint=f"give {SHORTEST} characters"
-            )
-        composed = [unicodedata.normalize(form, text) for form in ("NFC", "NFD")]
-        forms |= dict.fromkeys(map(_form, (text, *composed)))
+            message = f"{text!r} is too short to be looked for"
+            raise BadInput(message, hint=f"give {SHORTEST} characters")
+        for one in (text, *(unicodedata.normalize(form, text) for form in ("NFC", "NFD"))):
+            forms[_BLANKS.join(b"".join(map(_character, word)) for word in one.split())] = None
     return re.compile(b"|".join(forms)) if forms else None
-
-
-def _form(text: str) -> bytes:
-    return _BLANKS.join(b"".join(map(_character, word)) for word in text.split())
 
 
 def _character(one: str) -> bytes:
@@ -80,11 +74,7 @@ _WHOLE = ("its record",)
 
 
 def places(text: re.Pattern[bytes], stored: StoredEvent) -> tuple[str, ...]:
-    """Return in which fields an event holds a text; none where it does not.
-
-    A text that is the name of the branch it happened on is not looked for there: it says what the
-    event is about as little as the time does.
-    """
+    """Return in which fields an event holds a text; a branch that is called so is left out."""
     if not text.search(stored.held):
         return ()
     try:
@@ -128,10 +118,7 @@ def shred(path: Path, *, keep: bool = False) -> None:
 
 
 def supersede(path: Path, by: Path) -> None:
-    """Put a file that is on the disk in place of another one, and overwrite that.
-
-    Whoever is killed meanwhile leaves either of them, whole.
-    """
+    """Put a file in place of another, and overwrite that; a kill leaves either of them whole."""
     with path.open("r+b") as file:
         by.replace(path)
         # Else a power failure could bring the name back to bytes that are gone.
@@ -149,12 +136,7 @@ def _overwrite(file: BinaryIO) -> None:
 
 
 def clear_derived(home: Home) -> None:
-    """Delete index, contexts, stand-ins of repositories, side derivations, reminders, and logs.
-
-    Also what a backup or restore left that was killed.
-
-    All of it is made anew where it is needed, but for what sessions were given.
-    """
+    """Delete index, contexts, stand-ins of repositories, reminders, logs, and what a kill left."""
     for folder in (home.index, home.context, home.run / "git", home.expiring, home.workshop):
         discard(folder)
     for file in (home.reminders, home.given):
@@ -172,45 +154,34 @@ def clear_text(home: Home, text: re.Pattern[bytes]) -> dict[str, int]:
     So is the list of what was imported: without it everything is read, and nothing stored, again.
     What has a name in `spool/new` came after the purge had begun, and is an event of its own.
     """
-    gone = {"spool/bad": 0, "spool/tmp": 0, "backups": 0, home.imports.name: 0}
+    gone = Counter[str]()
     for path in _files(home.spool / "bad"):
         whole = path.with_name(path.name.removesuffix(_REASON))
         if path.exists() and holds(path, text):
             shred(whole)
             shred(whole.with_name(whole.name + _REASON))
             gone["spool/bad"] += 1
-    for path in _files(home.spool / "tmp"):
-        if is_abandoned(path, home.spool / "new") and holds(path, text):
-            shred(path)
-            gone["spool/tmp"] += 1
-    for path in _files(home.backups):
-        if path.suffix != ".db" and holds(path, text):
-            shred(path)
-            gone["backups"] += 1
-    gone[home.note_versions.name] = _clear_versions(home.note_versions, text)
-    if holds(home.imports, text):
-        shred(home.imports)
-        gone[home.imports.name] += 1
-    return {name: count for name, count in gone.items() if count}
+    new, left = home.spool / "new", _files(home.spool / "tmp")
+    gone["spool/tmp"] = _shredded((path for path in left if is_abandoned(path, new)), text)
+    beside = (path for path in _files(home.backups) if path.suffix != ".db")
+    gone["backups"] = _shredded(beside, text)
+    gone[home.imports.name] = _shredded([home.imports], text)
+    for change in sorted(home.note_versions.glob("*")):
+        if any(holds(path, text) for path in _files(change)):
+            discard(change)
+            gone[home.note_versions.name] += 1
+    return dict(+gone)
 
 
-def _clear_versions(folder: Path, text: re.Pattern[bytes]) -> int:
-    """Delete what was in note folders and holds a text; return how many changes these were of."""
-    found = [
-        place
-        for place in sorted(folder.glob("*"))
-        if any(holds(path, text) for path in _files(place))
-    ]
-    for place in found:
-        discard(place)
-    return len(found)
+def _shredded(paths: Iterable[Path], text: re.Pattern[bytes]) -> int:
+    held = [path for path in paths if holds(path, text)]
+    for path in held:
+        shred(path)
+    return len(held)
 
 
 def left(home: Home, text: re.Pattern[bytes]) -> list[str]:
-    """Return the files of the home that hold a text, or are called so, by name.
-
-    An observer that is installed there is not of the memory.
-    """
+    """Return the files of the home that hold a text, or are called so, but for the program."""
     names = (str(path.relative_to(home.root)) for path in _files(home.root) if path != home.purging)
     return [
         name

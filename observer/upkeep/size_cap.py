@@ -1,8 +1,7 @@
 """Keeps a home below its greatest size: what goes for it, in which order, and what is said of it.
 
 First copies of the database but the newest, then old logs, then the oldest captured events of the
-types of least worth. Commits, sessions' ends and all that somebody recorded on purpose stay. Also
-measures what takes the space: files by what they are for, events by project and type.
+types of least worth. Commits, sessions' ends and all that somebody recorded on purpose stay.
 """
 
 from __future__ import annotations
@@ -64,20 +63,15 @@ def read(home: Home) -> Cap | None:
 
 
 def note(home: Home, cap: Cap) -> None:
-    """Write down how it stands.
-
-    Raises:
-        OSError: the home cannot be written.
-    """
+    """Write down how it stands. Raises OSError: the home cannot be written."""
     replace(home.cap, msgspec.json.encode(cap))
 
 
 def measured(home: Home, before: Cap | None, limit_mb: int, *, at_ms: int) -> Cap:
     """Return how it stands now, with what went before."""
     known = before or Cap(limit_bytes=0, used_bytes=0)
-    return msgspec.structs.replace(
-        known, limit_bytes=limit_mb << 20, used_bytes=total_bytes(home), at_ms=at_ms
-    )
+    now = {"limit_bytes": limit_mb << 20, "used_bytes": total_bytes(home), "at_ms": at_ms}
+    return msgspec.structs.replace(known, **now)
 
 
 def surplus(home: Home, cap: Cap) -> list[Path]:
@@ -165,19 +159,12 @@ NOTHING = EventVolume(events=0, bytes=0, oldest_ms=None, newest_ms=None)
 
 def files(home: Home) -> dict[str, int]:
     """Return the bytes of the home's files by what they are for, whatever takes nothing too."""
-    parts = {
-        "database": _beside(home, ""),
-        "write-ahead log": _beside(home, "-wal"),
-        "index": size_bytes(home.index),
-        "backups": size_bytes(home.backups),
-        "context": size_bytes(home.context),
-        "logs": size_bytes(home.logs),
-        "spool": size_bytes(home.spool),
-        "models": size_bytes(home.models),
-    }
-    return parts | {
-        "other": max(0, size_bytes(home.root) - program_bytes(home) - sum(parts.values()))
-    }
+    log = home.database.with_name(f"{home.database.name}-wal")
+    parts = {"database": file_bytes(home.database), "write-ahead log": file_bytes(log)}
+    for name in ("index", "backups", "context", "logs", "spool", "models"):
+        parts[name] = size_bytes(getattr(home, name))
+    others = size_bytes(home.root) - program_bytes(home) - sum(parts.values())
+    return parts | {"other": max(0, others)}
 
 
 def total_bytes(home: Home) -> int:
@@ -199,27 +186,22 @@ def amounts(
         if among is None or one.seq in among:
             place = one.project_id, one.of or one.kind
             alone = EventVolume(events=1, bytes=one.bytes, oldest_ms=one.at_ms, newest_ms=one.at_ms)
-            known = found.get(place, NOTHING)
-            found[place] = plus(known, alone)
+            found[place] = plus(found.get(place, NOTHING), alone)
     return found
 
 
 def plus(one: EventVolume, other: EventVolume) -> EventVolume:
     """Return two amounts together."""
+
+    def known(*times: int | None) -> Iterator[int]:
+        return (at_ms for at_ms in times if at_ms is not None)
+
     return EventVolume(
         events=one.events + other.events,
         bytes=one.bytes + other.bytes,
-        oldest_ms=min(_known(one.oldest_ms, other.oldest_ms), default=None),
-        newest_ms=max(_known(one.newest_ms, other.newest_ms), default=None),
+        oldest_ms=min(known(one.oldest_ms, other.oldest_ms), default=None),
+        newest_ms=max(known(one.newest_ms, other.newest_ms), default=None),
     )
-
-
-def _known(*times: int | None) -> Iterator[int]:
-    return (at_ms for at_ms in times if at_ms is not None)
-
-
-def _beside(home: Home, ending: str) -> int:
-    return file_bytes(home.database.with_name(home.database.name + ending))
 
 
 def program_bytes(home: Home) -> int:

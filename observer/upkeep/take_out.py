@@ -1,10 +1,8 @@
 """Takes rows out of a database: by a purge, by age, by size, or as notes deleted for good.
 
-What goes is chosen elsewhere; the act is one. From the home's own database events are taken while
-nobody else has it (`clean`), or while the daemon goes on: what is left is what a rebuild would make
-of the log without those events, derived in a database beside, and the living one takes over what
-differs (`Rederivation`). The same, without any event that goes, puts in order what an import
-brought newest first. Copies lose the same events, and are derived when they are used.
+From the home's own database events are taken while nobody else has it (`clean`), or while the
+daemon goes on: what is left is derived in a database beside, and the living one takes over what
+differs (`Rederivation`), also to put in order what an import brought newest first.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ from observer.store.tombstones import Marked, Tombstones, places_of
 from observer.store.writer import Writer
 from observer.upkeep import redact, size_cap
 from observer.upkeep.choose import origins, reached_projects, with_dependents
-from observer.upkeep.redact import Redacted, redact_log
+from observer.upkeep.redact import Redacted
 from observer.upkeep.shred import discard, holds, places, shred, supersede
 
 _CHUNK_BYTES = 1 << 20
@@ -69,10 +67,7 @@ def is_clean(reader: StoreReader, tombstones: Tombstones) -> bool:
 
 
 def marks_of(reader: StoreReader, seqs: Collection[int]) -> Iterator[Marked]:
-    """Yield by what tombstones know events; the log is read once.
-
-    Of an item of another home all versions are known that are still to come.
-    """
+    """Yield by what tombstones know events, and all versions of an item of another home."""
     places, going = _places(reader), set(seqs)
     for stored in reader.stored_events():
         if stored.seq in going:
@@ -85,11 +80,8 @@ def marks_of(reader: StoreReader, seqs: Collection[int]) -> Iterator[Marked]:
 class Removal(NamedTuple):
     """What goes out of a database of the home, whichever that is.
 
-    Args:
-        tombstones: what was purged.
-        text: whatever holds it goes.
-        redacts: whether all that is left is redacted by today's rules.
-        retention: what is older at `now_ms`.
+    `tombstones` and whatever holds `text`, and what is older than `retention` keeps at `now_ms`;
+    with `redacts` all that is left is redacted by today's rules.
     """
 
     tombstones: Tombstones
@@ -114,10 +106,8 @@ def clean(
     """Take out what was chosen; `compact` has to follow, for the bytes.
 
     What that bears on is derived anew. A copy keeps its events alone without `derives`, and known
-    values in them are redacted: what they derive into is made when it is used.
-
-    Raises:
-        StoreUnavailable: it cannot be written.
+    values in them are redacted: what they derive into is made when it is used. Raises
+    StoreUnavailable: it cannot be written.
     """
     text = what.text
     with store.write() as writer:
@@ -132,7 +122,12 @@ def clean(
         if seqs:
             writer.delete_events(seqs)
             writer.drop_unused_projects()
-        redacted = _redacted(writer, what, is_known=not derives)
+        if what.redacts:
+            redacted = redact.redact_log(writer)
+        else:
+            known = [] if derives else redact.found_in(writer)
+            redact.redact_events(writer, known)
+            redacted = Redacted(len(known))
         writer.drop_note_files(redacted.notes)
         if not (seqs or notes or redacted):
             pass
@@ -150,14 +145,6 @@ def clean(
     return Cleaned(len(seqs), redacted, len(notes))
 
 
-def _redacted(writer: Writer, what: Removal, *, is_known: bool) -> Redacted:
-    if what.redacts:
-        return redact_log(writer)
-    known = redact.found_in(writer) if is_known else []
-    redact.redact_events(writer, known)
-    return Redacted(len(known))
-
-
 def named(reader: StoreReader, tombstones: Tombstones, text: Text) -> Iterator[int]:
     """Yield the events that were purged, or hold a text."""
     roots = _places(reader)
@@ -168,10 +155,7 @@ def named(reader: StoreReader, tombstones: Tombstones, text: Text) -> Iterator[i
 
 
 def clean_copies(home: Home, open_store: Open, what: Removal) -> dict[str, str]:
-    """Rewrite the copies in which something goes; return what became of each, by name.
-
-    A copy that holds a text is rewritten in any case, and deleted where it cannot be read.
-    """
+    """Rewrite the copies in which something goes; return what became of each, by name."""
     outcomes = {}
     for path in sorted(home.backups.glob("*.db*")):
         if path.suffix != ".db":
@@ -219,12 +203,17 @@ def _copy_cleaned(path: Path, open_store: Open, what: Removal) -> str:
         discard(beside)
 
 
-def _is_readable(path: Path) -> bool:
-    """Return True if the disk returns all bytes of a file, at the first attempt or the second.
+def _delete(path: Path) -> None:
+    try:
+        shred(path)
+    except OSError as error:
+        if not is_unreadable(error):
+            raise
+        path.unlink()  # what cannot be overwritten cannot be read either
 
-    What it never returns must not be mapped into memory, where reading it would end the process,
-    nor keep every later start from going on.
-    """
+
+def _is_readable(path: Path) -> bool:
+    """Return True if the disk returns all of a file: else mapping it would end the process."""
     for _ in range(2):
         try:
             with path.open("rb", buffering=0) as file:
@@ -238,22 +227,11 @@ def _is_readable(path: Path) -> bool:
     return False
 
 
-def _delete(path: Path) -> None:
-    try:
-        shred(path)
-    except OSError as error:
-        if not is_unreadable(error):
-            raise
-        path.unlink()  # what cannot be overwritten cannot be read either
-
-
 def _places(reader: StoreReader) -> dict[int, tuple[str, ...]]:
     return {project.id: places_of(project) for project in reader.projects()}
 
 
 def _rename(writer: Writer, text: re.Pattern[bytes]) -> None:
-    """Take a text out of what is known of projects that live on, and of own titles of sessions."""
-
     def without(values: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(value for value in values if not text.search(value.encode()))
 
@@ -327,12 +305,8 @@ def _paired(rows: Iterator[AgedEvent]) -> Iterator[tuple[AgedEvent, str, int]]:
 class Rederivation:
     """What some projects would be derived into without some events, in a database beside.
 
-    Args:
-        home: where that database lies for the time being.
-        open_store: opens it.
-        store: the living one, which goes on meanwhile.
-        gone: the `seq` of each event that goes; there may be none.
-        projects: those that are derived, beside those that what goes bears on.
+    `store` is the living one, which goes on meanwhile; `gone` the `seq` of each event that goes,
+    if any; `projects` are derived beside those that what goes bears on.
     """
 
     def __init__(
@@ -363,10 +337,7 @@ class Rederivation:
             rebuild(writer, advance=advance)
 
     def adopt(self) -> int:
-        """Take it over, with what came meanwhile; return how many events went.
-
-        No event may be stored while it runs.
-        """
+        """Take it over with what came meanwhile, while no event is stored; return how many went."""
         try:
             with closing(self._opened()) as beside, beside.write() as writer:
                 with self._store.read() as reader:
@@ -395,11 +366,8 @@ def is_unfinished(reader: StoreReader) -> bool:
 def expire_bad(home: Home, retention: Retention, *, now_ms: int) -> int:
     """Delete what no decoder understood once any event of its age is expired; count it."""
     before_ms = now_ms - retention.days("") * DAY_MS
-    old = [
-        path
-        for path in sorted((home.spool / "bad").glob("*"))
-        if path.is_file() and path.stat().st_mtime * 1000 < before_ms
-    ]
+    files = (path for path in sorted((home.spool / "bad").glob("*")) if path.is_file())
+    old = [path for path in files if path.stat().st_mtime * 1000 < before_ms]
     for path in old:
         shred(path)
     return len(old)
@@ -416,10 +384,7 @@ def derive_if_needed(store: OwnedStore) -> None:
 
 
 def wipe(store: OwnedStore) -> bool:
-    """Overwrite free pages and log frames with deleted content; False while somebody reads.
-
-    With True nothing that expired is left in the database's files, and that is noted.
-    """
+    """Overwrite what was deleted in free pages and log frames; False while somebody reads."""
     with store.write() as writer:
         writer.drop_deleted_words()
         is_wiped = bool(writer.meta(WIPED))
@@ -461,10 +426,7 @@ class Deleted(NamedTuple):
 
 
 class Going(NamedTuple):
-    """What is due: notes by id, the `seq` of each event that goes, and what they are known by.
-
-    `is_apart` says that none of it belongs to a session.
-    """
+    """What is due: notes, events by `seq`, their marks; `is_apart` if none is of a session."""
 
     items: frozenset[int]
     seqs: frozenset[int]
@@ -496,10 +458,7 @@ def notes_due(reader: StoreReader, *, now_ms: int) -> Going | None:
 
 
 def take_out_notes(store: OwnedStore, gone: Going, tombstones: Tombstones, *, now_ms: int) -> int:
-    """Take out what is due and apart; return how many events went, 0 if it was changed meanwhile.
-
-    A daemon that is killed over it, and leaves nothing but tombstones, does it at its next start.
-    """
+    """Take out what is due and apart; return how many events went, 0 if it was changed since."""
     with store.write() as writer:
         if _due(writer, now_ms) != gone.items:
             return 0

@@ -1,8 +1,7 @@
 """Who may look at the pages: a link that opens once, a cookie for a day, a token on each change.
 
-Cookies are signed with a key in the home, so that they outlive a daemon; whoever logs out makes
-another key. A browser sends a cookie to every port of this machine: what another port gets is
-refused here by the user at the other end of the connection, and by another daemon for its key.
+Cookies are signed with a key in the home, so that they outlive a daemon. A browser sends one to
+every port of this machine: what another port gets is refused by the user at its end, and the key.
 """
 
 from __future__ import annotations
@@ -42,12 +41,7 @@ class TooManyTries(ObserverError):
 
 
 class Access:
-    """The logins of one home; for one thread.
-
-    Args:
-        file: where `WebState` is kept, mode 0600.
-        now_ms: the clock.
-    """
+    """The logins of one home, kept in a file as `WebState`, mode 0600; for one thread."""
 
     def __init__(self, file: Path, now_ms: Callable[[], int]) -> None:
         self._file = file
@@ -82,11 +76,7 @@ class Access:
         return word
 
     def login(self, word: str) -> str:
-        """Return the cookie for the word of a link, which it uses up; "" if it opens nothing.
-
-        Raises:
-            TooManyTries: too many were wrong of late.
-        """
+        """Return a cookie for a link's word, used up then; "" if wrong. Raises TooManyTries."""
         now = self._now_ms()
         self._tries = [at for at in self._tries if at > now - TRIES_MS]
         if len(self._tries) >= TRIES:

@@ -1,8 +1,7 @@
 """The web face as an ASGI application: who may ask, what every answer forbids, which page answers.
 
-It is imported with the first request, as are the templates. Nothing is served to another host,
-origin or site than its own, and nothing but the login page without a cookie. A handler is a
-function of a `WebRequest` that runs in a thread; it returns a `WebPage`, or where to go on.
+Nothing is served to another host, origin or site than its own, and nothing but the login page
+without a cookie. A handler is a function of a `WebRequest` that runs in a thread.
 """
 
 from __future__ import annotations
@@ -26,13 +25,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from observer.core import moment
-from observer.core.errors import (
-    Ambiguous,
-    NotFound,
-    ObserverError,
-    SecretRefused,
-    StoreUnavailable,
-)
+from observer.core.errors import Ambiguous, NotFound, ObserverError, SecretRefused, StoreUnavailable
 from observer.redaction.redact import redact_text
 from observer.web.access import COOKIE_MS, TooManyTries
 from observer.web.pages import CHANGES, PAGES
@@ -44,7 +37,6 @@ logger = logging.getLogger(__name__)
 
 FOLDER = Path(__file__).parent
 BODY_BYTES = 1 << 20
-PROXY_HEADER = "observer-proxy-secret"
 LOOK_S = 0.5
 """How often a page that is open looks whether something was written: within a second it shows."""
 STATUS_OF = ((NotFound, 404), (Ambiguous, 409), (SecretRefused, 422), (StoreUnavailable, 503))
@@ -71,9 +63,8 @@ class WebApp:
             answer = await self._answer(request, nonce)
         except Exception:  # the door of a front: one request fails, the daemon stays
             logger.exception("%s %s failed", scope["method"], scope["path"])
-            answer = self._problem(
-                nonce, 500, "something went wrong here", "see: observer log --daemon"
-            )
+            what = "something went wrong here"
+            answer = self._problem(nonce, 500, what, "see: observer log --daemon")
         answer.headers.update(_headers(nonce, is_static=scope["path"].startswith("/static/")))
         await answer(scope, receive, send)
 
@@ -91,7 +82,6 @@ class WebApp:
         return await self._inside(request, form, nonce)
 
     async def _inside(self, request: Request, form: dict[str, str], nonce: str) -> Response:
-        """Answer whoever has a cookie, and for a change its token too."""
         access, cookie = self._site.access, _cookie(request, self._cookie)
         if not access.holds(cookie):
             hint = "open it from a terminal with: observer web"
@@ -126,15 +116,12 @@ class WebApp:
         return None
 
     def _own(self, request: Request) -> str:
-        """Return the origin that a request may come from, "" where nothing is served to it.
-
-        DNS rebinding: a page of a site whose name now resolves to 127.0.0.1 sends that name.
-        """
+        """Return the origin that a request may come from; "" if there is none (DNS rebinding)."""
         host, proxy, client = request.headers.get("host", ""), self._site.proxy, request.client
         if host in self._hosts:
             is_ours = client is None or not self._site.is_of_others((client.host, client.port))
             return f"http://{host}" if is_ours else ""
-        shown = request.headers.get(PROXY_HEADER, "").encode("utf-8", "replace")
+        shown = request.headers.get("observer-proxy-secret", "").encode("utf-8", "replace")
         if not proxy or not secrets.compare_digest(shown, proxy.secret.encode()):
             return ""
         return f"https://{host}" if host == proxy.host else ""
@@ -148,9 +135,8 @@ class WebApp:
         except TooManyTries as error:
             return self._problem(nonce, 429, error.message, error.hint)
         if not cookie:
-            return self._problem(
-                nonce, 401, "this link was used, or is too old", "make another with: observer web"
-            )
+            what = "this link was used, or is too old"
+            return self._problem(nonce, 401, what, "make another with: observer web")
         answer = RedirectResponse("/", 303)
         answer.set_cookie(
             self._cookie,
@@ -166,10 +152,9 @@ class WebApp:
         self, request: Request, form: dict[str, str], *, nonce: str, token: str
     ) -> Response:
         first, _, name = request.url.path.strip("/").partition("/")
-        table = CHANGES if request.method == "POST" else PAGES
+        handler = PAGES.get(first)
         if request.method == "POST":
-            first, name = request.url.path.strip("/"), ""
-        handler = table.get(first)
+            handler, name = CHANGES.get(request.url.path.strip("/")), ""
         if handler is None:
             return self._nothing(nonce)
         query = Query({key: value for key, value in request.query_params.items() if value.strip()})
@@ -206,8 +191,8 @@ class WebApp:
     async def _snapshot(self) -> Hashable:
         """Return what grows with every write; asked once for all pages that are open.
 
-        A token of the snapshot also changes with the connection that happens to be lent: pages that
-        load at once would make each other load again, without end.
+        A token of the snapshot changes with the connection that is lent too: pages that load at
+        once would make each other load again, without end.
         """
         taken_s, seen = self._seen
         if time.monotonic() - taken_s > LOOK_S / 2:
@@ -262,11 +247,10 @@ def _headers(nonce: str, *, is_static: bool) -> dict[str, str]:
 
 
 def _static(name: str) -> Response | None:
-    known = {file.name: file for file in (FOLDER / "static").iterdir()}
-    file = known.get(name)
-    if file is None or file.suffix not in TYPES:
-        return None
-    return Response(file.read_bytes(), media_type=TYPES[file.suffix])
+    known = {file.name: file for file in (FOLDER / "static").iterdir() if file.suffix in TYPES}
+    if file := known.get(name):
+        return Response(file.read_bytes(), media_type=TYPES[file.suffix])
+    return None
 
 
 def _cookie(request: Request, name: str) -> str:
@@ -278,10 +262,7 @@ def _cookie(request: Request, name: str) -> str:
 
 
 async def _form(request: Request) -> dict[str, str] | None:
-    """Return the fields of a form, None if it is larger than any of ours.
-
-    The values of fields of one name are joined with blanks, as the marks of a list are.
-    """
+    """Return a form's fields, those of one name joined with blanks; None if it is too large."""
     body = b""
     async for part in request.stream():
         body += part

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 from msgspec.structs import astuple
@@ -25,24 +25,12 @@ from observer.web.view import WebPage, WebRequest, number_in, projects, shared
 
 DAY_MS = 86_400_000
 DAYS = 30
-GIVINGS = 20
-"""Newest of what sessions were given that are shown with what they used."""
 SORTS = {
     "start": "at the start",
     "form": "before or after a command that cannot run",
     "others": "before an edit of a file that others changed",
 }
 """When each is given."""
-
-
-class UseOfGiven(NamedTuple):
-    """What sessions were given of a sort, in numbers, and how much of it they used."""
-
-    sort: str
-    times: int
-    tokens: int
-    items: int
-    used: int
 
 
 def given_page(view: WebRequest) -> WebPage:
@@ -64,7 +52,7 @@ def given_page(view: WebRequest) -> WebPage:
         "project": one,
         "items": {item.id: item for item in items},
         "reminders": shown,
-        "was": given_since(memory, since_ms, one, client, limit=GIVINGS) if one else (),
+        "was": given_since(memory, since_ms, one, client, limit=20) if one else (),
         "sorts": SORTS,
         "span": DAYS,
         "chosen": memory.choices.given(),
@@ -81,17 +69,17 @@ def given_since(
     return memory.accounts.used(given, project=project, limit=limit)
 
 
-def uses(was: Sequence[GivenToSession]) -> list[UseOfGiven]:
-    """Return what was given in numbers, a row for each sort of it."""
+def uses(was: Sequence[GivenToSession]) -> list[dict[str, Any]]:
+    """Return what was given in numbers, a row for each sort of it, and how much of it was used."""
     groups = {sort: [one for one in was if one.given.sort == sort] for sort in SORTS}
     return [
-        UseOfGiven(
-            sort=SORTS[sort],
-            times=len(some),
-            tokens=sum(one.given.tokens for one in some),
-            items=sum(len(one.items) for one in some),
-            used=sum(bool(each.how) for one in some for each in one.items),
-        )
+        {
+            "sort": SORTS[sort],
+            "times": len(some),
+            "tokens": sum(one.given.tokens for one in some),
+            "items": sum(len(one.items) for one in some),
+            "used": sum(bool(each.how) for one in some for each in one.items),
+        }
         for sort, some in groups.items()
         if some
     ]
@@ -108,7 +96,6 @@ def give(view: WebRequest) -> str:
 SPANS = (7, 30, 90, 365)
 """Days that are looked at."""
 SESSIONS = 30
-MILLION = 1_000_000
 
 
 def usage(view: WebRequest) -> WebPage:
@@ -119,6 +106,7 @@ def usage(view: WebRequest) -> WebPage:
     project = asked.get("project", "")
     found, ran = memory.accounts.spent(since_ms, project=project or None, sessions=SESSIONS)
     by_model = [one for one in found if one.by == "model"]
+    by_session = [one for one in found if one.by == "session"]
     prices = prices_of(config.load(home()).prices)
     names = memory.project_names()
     known = projects(memory)
@@ -135,11 +123,7 @@ def usage(view: WebRequest) -> WebPage:
             "Model": _rows(by_model, lambda one: one.name or "not named by the client", prices),
             "Project": _rows(by_model, lambda one: names(one.place), prices),
         },
-        "sessions": _rows(
-            [one for one in found if one.by == "session"],
-            lambda one: ran.get(one.place or 0),
-            prices,
-        ),
+        "sessions": _rows(by_session, lambda one: ran.get(one.place or 0), prices),
         "has_prices": bool(prices),
         "given": explained(given(memory, "/", project=handle, client="")) if handle else None,
         "given_to": memory.project(handle).name if handle else "",
@@ -156,11 +140,10 @@ def prices_of(lines: Sequence[str]) -> dict[str, tuple[float, ...]]:
 
 
 def _cost(one: Spent, prices: dict[str, tuple[float, ...]]) -> float | None:
-    """Return what turns of a model cost, None where it has no price."""
     price = next((prices[name] for name in prices if name in one.name), None)
     used = one.usage
     counts = (used.input, used.output, used.cache_read, used.cache_write)
-    return sum(a * b for a, b in zip(counts, price, strict=True)) / MILLION if price else None
+    return sum(a * b for a, b in zip(counts, price, strict=True)) / 1_000_000 if price else None
 
 
 def _row(
@@ -183,7 +166,6 @@ def _row(
 def _rows(
     found: Iterable[Spent], key: Callable[[Spent], Any], prices: dict[str, tuple[float, ...]]
 ) -> list[dict[str, Any]]:
-    """Return the rows of a table, that with the most tokens first."""
     grouped: dict[Any, list[Spent]] = {}
     for one in found:
         grouped.setdefault(key(one), []).append(one)

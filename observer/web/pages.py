@@ -1,7 +1,6 @@
 """The pages: each is a question to the memory, put into a template.
 
-What is asked stands in the address, so that a page can be kept, copied and read without
-JavaScript. A change is a form that comes back to the page that it is about.
+What is asked stands in the address; a change is a form that comes back to the page it is about.
 """
 
 from __future__ import annotations
@@ -35,30 +34,14 @@ from observer.search.rank import has_expired, is_stale
 from observer.tools import render
 from observer.tools.parse_filters import parse_filters
 from observer.tools.rows import why
+from observer.web import upkeep
 from observer.web.diffs import diffs_in
 from observer.web.given import give, given_page, usage
 from observer.web.sessions import edits, rename, session
-from observer.web.upkeep import (
-    export,
-    health,
-    logout,
-    mend,
-    pause,
-    pauses_now,
-    privacy,
-    purge,
-    purged,
-    resume,
-)
 from observer.web.view import Handler, WebPage, WebRequest, number_in, projects, shared
 
-HITS = 30
 ROWS = 60
 """Items of one page of the timeline."""
-LISTED = 100
-"""Sessions of a list."""
-LANE = 6
-"""Newest items of a session that goes on."""
 NOTES, LINKED = 50, 200
 """Notes of one page; those, from there on, whose tags and links are shown beside them."""
 PAIRS = 20
@@ -66,26 +49,13 @@ TAGS, NODES = 16, 24
 """Tags of notes that are offered, the commonest; linked notes that are drawn, the newest."""
 DAYS = 30
 """Days of a project that are looked at."""
-OPEN = 5
-"""Newest sessions of a project whose next steps are shown."""
-BRANCHES = 12
 _BENIGN = frozenset({"renamed", "supersedes", "amends"})
 """What is known of a note that takes nothing from it."""
 STANDING = ("decision", "constraint", "rule", "heuristic", "rejected")
-FIELDS = (
-    "q",
-    "project",
-    "type",
-    "file",
-    "branch",
-    "session",
-    "since",
-    "until",
-    "failed",
-    "notes",
-    "by",
+FIELDS = {
+    "q", "project", "type", "file", "branch", "session", "since", "until", "failed", "notes", "by",
     "client",
-)
+}  # fmt: skip
 
 
 def now(view: WebRequest) -> WebPage:
@@ -94,7 +64,7 @@ def now(view: WebRequest) -> WebPage:
     account = memory.accounts.since(day_start_ms(now_ms=now_ms(), ago=0))
     lanes: list[dict[str, Any]] = []
     for one in memory.sessions(active=True, limit=12):
-        found = memory.accounts.of_session(f"s{one.id}", limit=LANE)
+        found = memory.accounts.of_session(f"s{one.id}", limit=6)
         lanes.append({"session": one, "ran": found.ran, "items": found.items[::-1]})
     folders = {lane["session"].project_id: lane["session"].cwd for lane in reversed(lanes)}
     work = (
@@ -106,7 +76,7 @@ def now(view: WebRequest) -> WebPage:
     ran = [run.session for share in account.shares for run in share.sessions]
     values = {
         **shared(memory),
-        "pauses": pauses_now(),
+        "pauses": upkeep.pauses_now(),
         "lanes": lanes,
         "left": [(number, left) for number, left in work if any(left)],
         "shares": account.shares,
@@ -120,13 +90,11 @@ def search(view: WebRequest) -> WebPage:
     """Find items by words and meaning; what is wrong with a query stands where hits would."""
     memory, asked = view.memory, view.query
     values: dict[str, Any] = {"hits": (), "problem": None, "notice": "", "types": {}}
-    if asked.keys() & set(FIELDS):
+    if asked.keys() & FIELDS:
         try:
             wanted = parse_filters(**_filters(asked), now_ms=now_ms())
             find = memory.recall if asked.get("notes") else memory.search
-            found = find(
-                asked.get("q", ""), project=asked.get("project"), limit=HITS, narrow=wanted
-            )
+            found = find(asked.get("q", ""), project=asked.get("project"), limit=30, narrow=wanted)
         except ObserverError as error:
             values["problem"] = error
         else:
@@ -152,19 +120,10 @@ def signal_name(name: str) -> str:
 
 
 def _hit(hit: Any, text: str) -> dict[str, Any]:  # noqa: ANN401 - a Hit, as a template reads it
-    reasons = msgspec.to_builtins(why(hit))
-    shown = {
-        signal_name(name): value
-        for name, value in reasons.items()
-        if value and name not in {"id", "terms"}
-    }
-    return {
-        "item": hit.item,
-        "text": text,
-        "terms": hit.signals.terms,
-        "mark": render.mark(hit),
-        "why": shown,
-    }
+    reasons = msgspec.to_builtins(why(hit)) | {"id": 0, "terms": ()}
+    shown = {signal_name(name): value for name, value in reasons.items() if value}
+    about = {"item": hit.item, "text": text, "terms": hit.signals.terms}
+    return {**about, "mark": render.mark(hit), "why": shown}
 
 
 def timeline(view: WebRequest) -> WebPage:
@@ -198,7 +157,7 @@ def _next_page(found: Sequence[Item], most: int) -> str:
 def sessions(view: WebRequest) -> WebPage:
     """List sessions, last active first."""
     found = view.memory.sessions(
-        project=view.query.get("project"), active="active" in view.query, limit=LISTED
+        project=view.query.get("project"), active="active" in view.query, limit=100
     )
     values = {"sessions": found, "titles": view.memory.accounts.titles(found)}
     return WebPage("sessions.html", "Sessions", {**shared(view.memory), **values})
@@ -219,14 +178,8 @@ def item(view: WebRequest) -> WebPage:
         # A file of a folder has its history in git, and a note of an old home none at all.
         with suppress(ObserverError):
             history = memory.notes.history(one.id)[::-1]
-    values = {
-        **shared(memory),
-        "item": one,
-        "history": history,
-        "around": around,
-        "said": render.said(one),
-        "diffs": diffs,
-    }
+    values = {"item": one, "history": history, "around": around, "diffs": diffs}
+    values |= {**shared(memory), "said": render.said(one)}
     return WebPage("item.html", render.one_line(one.title, 80), values)
 
 
@@ -255,19 +208,15 @@ def notes(view: WebRequest) -> WebPage:
 
 def _waiting(memory: Memory, wanted: SearchOptions, project: str | None) -> list[Item]:
     """Return the rules that nobody has approved yet: few, and looked for among all rules."""
-    rules = memory.accounts.happened(
-        msgspec.structs.replace(wanted, layer="rule"), project=None, limit=LINKED
-    )
+    asked = msgspec.structs.replace(wanted, layer="rule")
+    rules = memory.accounts.happened(asked, project=None, limit=LINKED)
     here = memory.project(project).id if project else None
     places = {here} if project else {note.project_id for note in rules}
     return [note for note in rules if note.approval == "provisional" and note.project_id in places]
 
 
 def _graph(found: Sequence[Item]) -> dict[str, Any]:
-    """Return the links among some notes, and where in a square of 100 each linked note is drawn.
-
-    A link is one to what a note names by its id or its title. At most `NODES` notes are drawn.
-    """
+    """Return the links among some notes, and where in a square of 100 each linked note is drawn."""
     known = {note.id: note for note in found}
     titles = {note.title: note.id for note in found}
     ends = [
@@ -275,10 +224,8 @@ def _graph(found: Sequence[Item]) -> dict[str, Any]:
         for note in found
         for link in note.links
     ]
-    drawn = list(
-        dict.fromkeys(end for one, _, other in ends if other in known for end in (one, other))
-    )
-    drawn = drawn[:NODES]
+    linked = (end for one, _, other in ends if other in known for end in (one, other))
+    drawn = list(dict.fromkeys(linked))[:NODES]
     angles = {one: 2 * math.pi * place / len(drawn) for place, one in enumerate(drawn)}
     places = {
         one: (round(50 + 42 * math.sin(angle), 1), round(50 - 42 * math.cos(angle), 1))
@@ -325,11 +272,11 @@ def project(view: WebRequest) -> WebPage:
         "titles": memory.accounts.titles(recent),
         "work": memory.accounts.unfinished(one),
         "checks": memory.accounts.checks(one),
-        "branches": memory.accounts.branches(one)[:BRANCHES],
+        "branches": memory.accounts.branches(one)[:12],
         "stands": [note for note in standing if not is_superseded(note)],
         "left": [
             (ran.session, ran.summary.summary.next_steps)
-            for ran in memory.accounts.runs(recent[:OPEN])
+            for ran in memory.accounts.runs(recent[:5])
             if ran.summary and ran.summary.summary and ran.summary.summary.next_steps
         ],
     }
@@ -355,12 +302,7 @@ def code(view: WebRequest) -> WebPage:
 
 
 def _root_with(target: str, among: Sequence[Project]) -> str:
-    """Return the folder of the one project in which what a target names exists.
-
-    Raises:
-        NotFound: it exists in none.
-        Ambiguous: it exists in several.
-    """
+    """Return the folder of the one project in which what a target names exists."""
     found: dict[str, str] = {}
     for project in among:
         for root in reversed(project.roots):
@@ -376,7 +318,6 @@ def _root_with(target: str, among: Sequence[Project]) -> str:
 
 
 def _standing(note: Item) -> str:
-    """Return whether a note still holds: "ended", "doubtful", or "holds"."""
     if is_stale(note) or has_expired(note, now_ms()):
         return "ended"
     is_doubtful = any(each.reason not in _BENIGN for each in note.validity)
@@ -411,13 +352,14 @@ def implied(view: WebRequest) -> WebPage:
     chosen: Status = "snoozed" if status == "snoozed" else "new"
     found = memory.signals.list(status=chosen)
     values = {
+        **shared(memory),
         "signals": found.signals[:PAIRS],
         "more": max(0, len(found.signals) - PAIRS),
         "degraded": found.degraded,
         "status": chosen,
         "inferences": memory.inferences.list(),
     }
-    return WebPage("signals.html", "Implied", {**shared(memory), **values})
+    return WebPage("signals.html", "Implied", values)
 
 
 def triage(view: WebRequest) -> str:
@@ -442,47 +384,25 @@ def settle(view: WebRequest) -> str:
 
 
 def _filters(asked: Mapping[str, str]) -> dict[str, Any]:
-    named = {
-        name: asked.get(name, "")
-        for name in ("type", "branch", "session", "since", "until", "by", "client")
-    }
+    names = ("type", "branch", "session", "since", "until", "by", "client")
+    named = {name: asked.get(name, "") for name in names}
     files = [asked["file"]] if asked.get("file") else []
     return {**named, "files": files, "failed": bool(asked.get("failed"))}
 
 
 PAGES: dict[str, Handler] = {
-    "": now,
-    "search": search,
-    "timeline": timeline,
-    "sessions": sessions,
-    "session": session,
-    "edits": edits,
-    "item": item,
-    "notes": notes,
-    "project": project,
-    "review": review,
-    "signals": implied,
-    "given": given_page,
-    "why": code,
-    "health": health,
-    "usage": usage,
-    "privacy": privacy,
-    "purged": purged,
-    "export": export,
-}
+    "": now, "search": search, "timeline": timeline, "sessions": sessions, "session": session,
+    "edits": edits, "item": item, "notes": notes, "project": project, "review": review,
+    "signals": implied, "given": given_page, "why": code, "health": upkeep.health, "usage": usage,
+    "privacy": upkeep.privacy, "purged": upkeep.purged, "export": upkeep.export,
+}  # fmt: skip
 CHANGES: dict[str, Handler] = {
-    "privacy": privacy,
-    "purge": purge,
-    "mend": mend,
-    "pause": pause,
-    "resume": resume,
-    "logout": logout,
-    "note/forget": partial(change_note, act="forget"),
-    "note/undo": partial(change_note, act="undo"),
-    "note/approve": partial(change_note, act="approve"),
+    **{name: getattr(upkeep, name) for name in ("privacy", "purge", "mend", "pause", "resume")},
+    **{f"note/{act}": partial(change_note, act=act) for act in ("forget", "undo", "approve")},
     "note/edit": edit,
     "review": settle,
     "signal": triage,
     "given": give,
     "session/rename": rename,
+    "logout": upkeep.logout,
 }

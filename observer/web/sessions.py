@@ -90,10 +90,9 @@ def edits(view: WebRequest) -> WebPage:
     if turn:
         span = {"from_ms": turn.created_ms, "to_ms": max(turn.updated_ms, turn.created_ms + 1)}
     diffs = list(diffs_of(memory.accounts.events(handle, "file-write", **span)))
+    commits = [one for one in ran.items if one.type == "commit"]
     of_git = [
-        one
-        for one in ran.items
-        if one.type == "commit" and (not turn or turn.created_ms <= one.created_ms <= span["to_ms"])
+        one for one in commits if not turn or turn.created_ms <= one.created_ms <= span["to_ms"]
     ]
     is_of_git = not diffs and bool(of_git)
     if is_of_git:

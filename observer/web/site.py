@@ -1,7 +1,4 @@
-"""What the daemon is handed: who may look at the pages, and the pages, imported when first asked.
-
-The daemon knows no page and the pages know no daemon: `observer daemon` puts them together.
-"""
+"""What the daemon is handed: who may look at the pages, and the pages, imported when asked."""
 
 from __future__ import annotations
 
@@ -21,42 +18,29 @@ from observer.web.access import Access
 
 
 class ReverseProxy(Protocol):
-    """A reverse proxy before the pages."""
+    """A reverse proxy before the pages: the public name of its host, and what its requests show."""
 
     @property
-    def host(self) -> str:
-        """The public name of its host."""
+    def host(self) -> str: ...  # noqa: D102 - as above
 
     @property
-    def secret(self) -> str:
-        """What its requests show."""
+    def secret(self) -> str: ...  # noqa: D102 - as above
 
 
 class Doctor(Protocol):
     """Looks at a home, and mends what can be mended while the daemon runs."""
 
-    def look(self) -> Sequence[Diagnosis]:
-        """Return what was looked at."""
+    def look(self) -> Sequence[Diagnosis]: ...  # noqa: D102 - as above
 
-    def mend(self, fix: str) -> str:
-        """Return what was done, or why it was not."""
+    def mend(self, fix: str) -> str: ...  # noqa: D102 - returns what was done, or why it was not
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
     """What the pages are made of.
 
-    Args:
-        memory: what is shown and changed, by a person.
-        status: the daemon's own.
-        access: who may look.
-        port: where the pages are served.
-        is_of_others: returns True for the address of a connection of another user.
-        proxy: the one through which others' connections may come.
-        admit: called with the address of a connection that has shown a cookie.
-        leaving: set once the daemon ends.
-        restart: ends the daemon soon, and begins another.
-        doctor: made when somebody asks for it.
+    `is_of_others` is True for the address of a connection of another user, `admit` is called with
+    that of one that has shown a cookie, `restart` ends the daemon soon, and begins another.
     """
 
     memory: Memory

@@ -1,8 +1,6 @@
 """The pages that a client of MCP Apps shows beside a tool's results.
 
-Each is one document of the pages' parts, sheet and a script, which fills it with what its host
-hands it. It loads nothing: its policy allows its own sheet and script by their hashes, and no
-address.
+Each is one document that loads nothing: its policy allows its own sheet and script by their hashes.
 """
 
 from __future__ import annotations
@@ -18,7 +16,8 @@ from observer.web.app import FOLDER, templates
 from observer.web.pages import signal_name
 
 _TITLES = {"search": "Search", "timeline": "Timeline", "review": "Review"}
-_BLANK = {"id": 0, "type": "", "title": "", "created_ms": 0, "project_id": 0, "branch": ""}
+_BLANK: dict[str, str | int] = dict.fromkeys(("type", "title", "branch", "author"), "")
+_BLANK |= dict.fromkeys(("id", "created_ms", "project_id"), 0)
 
 
 def tool_view(name: str) -> str:
@@ -26,22 +25,13 @@ def tool_view(name: str) -> str:
     style = (FOLDER / "static" / "observer.css").read_text(encoding="utf-8")
     script = (FOLDER / "templates" / "view.js").read_text(encoding="utf-8")
     signals = [field.name for field in msgspec.structs.fields(HitReasons) if field.name != "id"]
-    text = (
-        templates()
-        .get_template("view.html")
-        .render(
-            name=name,
-            title=_TITLES[name],
-            style=Markup(style),  # noqa: S704 - ours
-            script=Markup(script),  # noqa: S704 - ours
-            style_hash=_hash(style),
-            script_hash=_hash(script),
-            signals={signal: signal_name(signal) for signal in signals},
-            blank={**_BLANK, "author": ""},
-            no_name=lambda _: "",
-            no_labels=lambda _: (),
-        )
-    )
+    text = templates().get_template("view.html").render(
+        name=name, title=_TITLES[name],
+        style=Markup(style), style_hash=_hash(style),  # noqa: S704 - ours
+        script=Markup(script), script_hash=_hash(script),  # noqa: S704 - ours
+        signals={signal: signal_name(signal) for signal in signals},
+        blank=_BLANK, no_name=lambda _: "", no_labels=lambda _: (),
+    )  # fmt: skip
     return text.lstrip()
 
 

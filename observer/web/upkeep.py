@@ -23,9 +23,6 @@ from observer.upkeep import carry_out
 from observer.upkeep.choose import Criteria
 from observer.web.view import WebFile, WebPage, WebRequest, projects, shared
 
-MOST_PURGED = 1_000
-"""Items that one form names."""
-
 
 def health(view: WebRequest, mended: str = "") -> WebPage:
     """Show how the daemon is, what it keeps, and when asked what doctor finds."""
@@ -53,7 +50,7 @@ def purge(view: WebRequest) -> WebPage:
     """Show exactly what would go; with the word of that preview, have it go."""
     form, memory = view.form, view.memory
     asked = Criteria(
-        ids=tuple(memory.resolve(one) for one in form.get("id", "").split()[:MOST_PURGED]),
+        ids=tuple(memory.resolve(one) for one in form.get("id", "").split()[:1_000]),
         text=form.get("text", "").strip(),
         session=form.get("session", ""),
         owner=memory.owner,

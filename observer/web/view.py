@@ -89,11 +89,7 @@ def projects(memory: Memory) -> list[Project]:
 
 
 def number_in(view: WebRequest, field: str) -> int:
-    """Return the id that a field of a form names.
-
-    Raises:
-        BadInput: it names none.
-    """
+    """Return the id that a field of a form names. Raises BadInput: it names none."""
     text = view.form.get(field, "")
     if not text.isdecimal():
         raise BadInput("no item is named", hint="go back, and choose one")

@@ -103,15 +103,15 @@ def test_doctor_says_what_is_wrong_and_what_to_do(
     assert wrong[name]["hint"]
 
 
-def test_a_lock_that_another_process_holds_is_shown(run: Run, home: Home) -> None:
+def test_a_lock_of_another_process_and_a_file_in_the_place_of_the_sockets_are_shown(
+    run: Run, home: Home
+) -> None:
     with hold(home) as is_ours:
         assert is_ours
         wrong = checks(run)
     assert "kill" in wrong["daemon"]["hint"] + wrong["degraded"]["found"]
 
-
-def test_a_file_in_the_place_of_the_sockets_is_shown(run: Run, home: Home) -> None:
-    home.root.mkdir(parents=True)
+    shutil.rmtree(home.run, ignore_errors=True)
     home.run.touch()
     assert "is not a folder" in checks(run)["home"]["found"]
     home.run.unlink()

@@ -82,14 +82,14 @@ def test_it_says_why_nothing_or_not_all_is_recorded(run: Run, worked: Path, home
     assert rows(run)["this folder"] == f"{worked}: recorded, but no prompt, nor *.pem"
 
 
-def test_a_project_of_which_nothing_is_known_says_what_to_do(run: Run, app: Path) -> None:
+def test_a_project_of_which_nothing_is_known_says_so_and_outside_is_no_here(
+    run: Run, app: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shown = rows(run)
     assert shown["this folder"] == f"{app}: recorded"
     assert shown["reported by"].startswith("nobody yet")
     assert "context to" not in shown
 
-
-def test_outside_of_a_project_there_is_no_here(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path.home())
     assert "this folder" not in rows(run)
     assert json.loads(run("status", "--json").out)["here"] is None
@@ -124,13 +124,12 @@ def test_toolsets_are_listed_with_what_each_tool_and_a_choice_costs(run: Run) ->
         assert min(costs) > 20
         assert each["tokens"] == sum(costs) + -(-len(each["guide"]) // 4)
 
-    lines = run("mcp", "list", "core").out.splitlines()
-    rows = [re.split(" {2,}", line) for line in lines]
+    rows = [re.split(" {2,}", line) for line in run("mcp", "list", "core").out.splitlines()]
     assert rows[0] == ["toolset", "tool", "tokens", "what for"]
     assert rows[1][:2] == ["core", "(7 in all)"]
     assert rows[2][:2] == ["core", "search"]
 
-    costs = {each["toolset"]: each["tokens"] for each in run("mcp", "list", "--json").json}
+    costs = {each["toolset"]: each["tokens"] for each in listed}
     assert f"{costs['core'] + costs['mem0']:,} tokens in all" in run("mcp", "list", "core,mem0").err
 
 
@@ -149,7 +148,6 @@ def test_a_context_is_explained_line_by_line_from_anywhere_and_where_there_is_no
     named = run("context", "--explain", "--project", "app").out
     monkeypatch.chdir(tmp_path)
     assert run("context", "--explain", "--project", "app").out == named
-    monkeypatch.chdir(tmp_path)
     assert run("context", "--explain").out == run("context").err
     assert run("context", "--explain", "--json").json["lines"] == []
 

@@ -16,17 +16,13 @@ from pathlib import Path
 import pytest
 
 from observer.core.clock import now_ms
-from observer.core.config import Settings
 from observer.core.errors import ObserverError
 from observer.core.paths import Home
-from observer.importers.jsonl import Problems
 from observer.importers.run import FinishedImports, QueuedImport, QueuedSource, queue
-from observer.importers.source import events_of, sources
 from observer.local import client
 from observer.store.database import SqliteStore
 from tests.cli.conftest import Run, answered
 from tests.importers.played import BEGUN_MS, fixed_bug, fixed_later
-from tests.importers.recorded import SAMPLES, keep
 from tests.support import Until
 
 Sessions = Callable[[int], Path]
@@ -76,12 +72,8 @@ def test_it_shows_what_it_found_and_asks(run: Run, sessions: Sessions) -> None:
     assert ran.code == 2
     assert "there is no terminal to ask on" in ran.err
     row = dict(zip(*(re.split(" {2,}", line) for line in ran.out.splitlines()), strict=True))
-    assert (row["source"], row["sessions"], row["known"], row["to read"]) == (
-        "claude-code",
-        "3",
-        "0",
-        "3",
-    )
+    told = [row[name] for name in ("source", "sessions", "known", "to read")]
+    assert told == ["claude-code", "3", "0", "3"]
     assert (row["first"], row["last"], row["folders"]) == ("2026-05-28", "2026-05-30", "shop")
 
 
@@ -294,32 +286,15 @@ def test_a_command_follows_until_it_is_interrupted(run: Run, home: Home) -> None
     assert 0 < len(stored(home)) < EVENTS
 
 
-def test_what_is_of_no_source_is_an_error(run: Run, tmp_path: Path) -> None:
+def test_what_is_of_no_source_is_an_error_and_another_time_is_none(
+    run: Run, sessions: Sessions, home: Home, tmp_path: Path
+) -> None:
     (tmp_path / "shopping.txt").write_text("milk\n")
     ran = run("import", "claude-code", str(tmp_path / "shopping.txt"))
     assert (ran.code, ran.out) == (3, "")
     assert "shopping.txt: nothing there is of claude-code" in ran.err
 
-
-def test_sessions_of_another_time_are_no_error(run: Run, sessions: Sessions, home: Home) -> None:
     sessions(1)
     folder = str(Path(os.environ["HOME"]) / ".claude/projects")
     ran = run("import", "claude-code", folder, "--since", "2h")
     assert (ran.code, ran.out) == (0, "nothing was found: leave out an option\n")
-
-
-@pytest.mark.slow
-def test_a_killed_import_of_all_clients_goes_on(run: Run, home: Home, until: Until) -> None:
-    expected = []
-    for name in SAMPLES:
-        folder, source = keep(name, Path(os.environ["HOME"])), sources()[name]
-        found = source.find([folder], Problems())
-        expected += events_of(source, found, Settings(), Problems())
-    with subprocess.Popen(
-        [sys.executable, "-m", "observer", "import", "--yes"], stdout=subprocess.DEVNULL
-    ) as process:
-        until(lambda: stored(home, "id"), wait_s=60.0)
-        process.send_signal(signal.SIGKILL)
-    assert run("import", "--yes").code == 0
-    assert sorted(stored(home, "id")) == sorted(event.id for event in expected)
-    assert run("import", "--yes").out.endswith("nothing new to import\n")

@@ -107,7 +107,9 @@ def test_nothing_is_left_of_it(run: Run, user: Path, git: Git) -> None:
 
 
 @pytest.mark.measured
-def test_without_names_it_lists_what_is_installed_and_where(run: Run, user: Path, git: Git) -> None:
+def test_without_names_it_lists_what_is_installed_and_where(
+    run: Run, user: Path, git: Git, home: Home
+) -> None:
     shop = hooked(git, run, user / "shop")
     run("install", "bash", "codex")
     before = tree(user)
@@ -120,6 +122,9 @@ def test_without_names_it_lists_what_is_installed_and_where(run: Run, user: Path
         "uninstall", "--json"
     ).json
     assert "-# >>> observer >>>" in run("uninstall", "--dry-run").out
+    shown = run("uninstall", "--all", "--memory", "--dry-run").out
+    assert f"the memory would be deleted: {home.root} with 0 events" in shown
+    assert home.root.exists()
     assert tree(user) == before
 
 
@@ -130,22 +135,11 @@ def test_all_is_refused_without_a_terminal_and_to_agents(
     refused = run("uninstall", "--all")
     assert (refused.code, refused.err.splitlines()[-1]) == (2, "hint: add --yes")
     assert run("uninstall", "--all", "bash").code == 2
+    assert "--all" in run("uninstall", "--memory", "--yes").err
+    assert "--all" in run("uninstall", "bash", "--memory").err
     monkeypatch.setenv("CLAUDECODE", "1")
     assert "an agent does not" in run("uninstall", "--all", "--yes").err
     assert b"observer" in (user / ".bashrc").read_bytes()
-
-
-@pytest.mark.measured
-def test_the_memory_alone_is_not_taken_out(run: Run, user: Path) -> None:
-    assert "--all" in run("uninstall", "--memory", "--yes").err
-    assert "--all" in run("uninstall", "bash", "--memory").err
-
-
-def test_a_dry_run_says_that_the_memory_would_go(run: Run, user: Path, home: Home) -> None:
-    run("install", "bash")
-    shown = run("uninstall", "--all", "--memory", "--dry-run").out
-    assert f"the memory would be deleted: {home.root} with 0 events" in shown
-    assert home.root.exists()
 
 
 def test_the_memory_goes_before_the_program_that_deletes_it(user: Path, home: Home) -> None:
@@ -222,7 +216,6 @@ def test_a_file_that_goes_is_shown_as_removed_and_one_that_stays_as_written(
     assert f"  wrote {bashrc}\n" in run("install", "bash").out
     assert f"  removed {bashrc}\n" in run("uninstall", "bash").out
     assert not bashrc.exists()
-    bashrc = Path.home() / ".bashrc"
     bashrc.write_text("alias l=ls\n")
     run("install", "bash")
     assert f"  wrote {bashrc}\n" in run("uninstall", "bash").out

@@ -56,11 +56,8 @@ def test_search_sessions_and_projects_are_for_people_and_for_scripts(
 
 def test_show_takes_any_handle_and_names_what_there_is_not(run: Run, filled: Home) -> None:
     hit = run("search", "login", "--json").json["observations"][0]
-    record = next(
-        line
-        for line in map(json.loads, run("export").out.splitlines())
-        if line["record"] == "item" and line["id"] == hit["id"]
-    )
+    lines = map(json.loads, run("export").out.splitlines())
+    record = next(one for one in lines if (one["record"], one.get("id")) == ("item", hit["id"]))
     for handle in (str(hit["id"]), record["uuid"], record["uuid"][:18]):
         assert run("show", handle, "--json").json["observations"][0]["id"] == hit["id"]
     shown = run("show", "nosuch", str(hit["id"]), "999999", "--json")
@@ -95,18 +92,12 @@ def test_a_listed_time_is_local_or_says_that_it_is_not(
     time.tzset()
 
 
-@pytest.mark.parametrize(
-    ("words", "column"),
-    [(("sessions",), "request"), (("status", "--projects"), "uuid")],
-    ids=["sessions", "projects"],
-)
-def test_a_listing_into_a_pipe_is_aligned(
-    run: Run, filled: Home, words: tuple[str, ...], column: str
-) -> None:
-    lines = run(*words).out.splitlines()
-    header, row = (next(line for line in lines if word in line) for word in (column, "app  "))
-    at = header.index(column)
-    assert (row[at - 2 : at], row[at].isspace()) == ("  ", False)
+def test_a_listing_into_a_pipe_is_aligned(run: Run, filled: Home) -> None:
+    for words, column in ((("sessions",), "request"), (("status", "--projects"), "uuid")):
+        lines = run(*words).out.splitlines()
+        header, row = (next(line for line in lines if word in line) for word in (column, "app  "))
+        at = header.index(column)
+        assert (row[at - 2 : at], row[at].isspace()) == ("  ", False)
 
 
 def test_reads_say_that_events_wait(run: Run, filled: Home) -> None:
@@ -114,27 +105,19 @@ def test_reads_say_that_events_wait(run: Run, filled: Home) -> None:
     assert "1 event waits to be stored" in run("search", "bench").err
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        pytest.param(("context",), 0, id="context"),
-        pytest.param(("search", "cart"), 0, id="search"),
-        pytest.param(("search", "--notes", "cart"), 0, id="notes"),
-        pytest.param(("post", "command", "command=make"), 0, id="post"),
-        pytest.param(("install", "bash", "--dry-run"), 0, id="install"),
-        pytest.param(("why", "cart.py"), 3, id="why"),
-        pytest.param(("import", "git"), 3, id="import"),
-    ],
-)
 def test_a_folder_that_was_deleted_meanwhile_is_still_one_to_ask_from(
-    run: Run, filled: Home, words: tuple[str, ...], code: int, monkeypatch: pytest.MonkeyPatch
+    run: Run, filled: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = filled.root / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
     monkeypatch.setenv("PWD", str(gone))
     gone.rmdir()
-    assert run(*words).code == code
+    asked = ("context", "search cart", "search --notes cart", "post command command=make")
+    for line in (*asked, "install bash --dry-run"):
+        assert run(*line.split()).code == 0, line
+    for line in ("why cart.py", "import git"):
+        assert run(*line.split()).code == 3, line
 
 
 def test_search_without_words_lists_the_newest_and_failed_only_what_failed(
@@ -196,19 +179,16 @@ def earlier(fill: Fill, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("earlier", "filled")
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        pytest.param(("today",), ["app"], id="today"),
-        pytest.param(("today", "--days", "7", "--all"), ["app", "shop"], id="a-week-of-all"),
-        pytest.param(("today", "--days", "7"), ["app"], id="a-week-here"),
-        pytest.param(("today", "--days", "7", "--project", "shop"), ["shop"], id="of-a-project"),
-        pytest.param(("today", "--project", "."), ["app"], id="here"),
-    ],
-)
-def test_what_happened_is_shown_by_project(run: Run, words: tuple[str, ...], expected: Any) -> None:
-    shown = run(*words, "--json").json
-    assert [share["project"] for share in shown["projects"]] == expected
+def test_what_happened_is_shown_by_project(run: Run) -> None:
+    for line, expected in (
+        ("today", ["app"]),
+        ("today --days 7 --all", ["app", "shop"]),
+        ("today --days 7", ["app"]),
+        ("today --days 7 --project shop", ["shop"]),
+        ("today --project .", ["app"]),
+    ):
+        shown = run(*line.split(), "--json").json
+        assert [share["project"] for share in shown["projects"]] == expected, line
 
 
 def test_what_passed_in_a_later_session_is_no_next_step(run: Run, fill: Fill, app: Path) -> None:
@@ -238,53 +218,44 @@ def test_a_day_and_a_session_are_shown_to_people(run: Run, filled: Home) -> None
     assert rest == "(2 earlier left out)"
     assert " file-write · " in first
 
-
-def test_a_day_without_anything_says_so(run: Run, earlier: None) -> None:
-    assert run("today").out.splitlines()[1].startswith("nothing is recorded since ")
-
-
-@pytest.mark.parametrize("handle", [(), ("s1",)], ids=["the-last-here", "by-name"])
-def test_a_session_is_shown_in_order(run: Run, filled: Home, handle: tuple[str, ...]) -> None:
-    (shown,) = run("show", *handle, "--json").json["sessions"]
-    assert shown["session"] == "s1"
-    assert [item["type"] for item in shown["items"]] == ["turn", "command", "file-write"]
+    for handle in ((), ("s1",)):
+        (shown,) = run("show", *handle, "--json").json["sessions"]
+        assert shown["session"] == "s1"
+        assert [item["type"] for item in shown["items"]] == ["turn", "command", "file-write"]
 
 
-@pytest.mark.parametrize("words", [("nosuch",), ()], ids=["unknown", "none-here"])
-def test_a_session_that_is_not_there_is_named(
-    run: Run, earlier: None, app: Path, words: tuple[str, ...]
+def test_a_day_without_anything_and_a_session_that_is_not_there_say_so(
+    run: Run, earlier: None, app: Path
 ) -> None:
-    ran = run("show", *words, "--json")
-    assert ran.code == NotFound.exit_code
-    assert "observer sessions" in json.loads(ran.err)["error"]["hint"]
+    assert run("today").out.splitlines()[1].startswith("nothing is recorded since ")
+    for words in (("nosuch",), ()):
+        ran = run("show", *words, "--json")
+        assert ran.code == NotFound.exit_code
+        assert "observer sessions" in json.loads(ran.err)["error"]["hint"]
 
 
 EMPTY = [
-    pytest.param("search zebra", "nothing found: try other words, or ask in all", id="words"),
-    pytest.param("search --file a.py", "nothing found: leave out an option, or ask", id="options"),
-    pytest.param("search --explain zebra", "nothing found: try other words", id="explained"),
-    pytest.param("search --all --failed zebra", "words, or leave out an option\n", id="all"),
-    pytest.param("sessions", "no session yet: one begins with the next prompt of", id="sessions"),
-    pytest.param("sessions --active", "no session goes on: leave out --active", id="active"),
-    pytest.param("today", "look back with: --days 7, or ask in all projects", id="today"),
-    pytest.param("note", "no notes yet: keep one with: observer remember TEXT", id="notes"),
-    pytest.param("note --tag x", "no notes like that: leave out an option, or", id="tagged"),
-    pytest.param("note --waiting --all", "no notes like that: leave out an option\n", id="waiting"),
-    pytest.param("note deleted", "comes back with: observer undo ID", id="deleted"),
-    pytest.param("note folder", "add one with: observer note folder add PATH", id="folders"),
-    pytest.param("show", "one begins with the next prompt of", id="show"),
-    pytest.param("context", "none has worked here; what is known: observer search", id="context"),
-    pytest.param(
-        "context --explain", "none has worked here; what is known", id="explained context"
-    ),
-    pytest.param("import --dry-run", "name where: observer import SOURCE PATH", id="dry import"),
-    pytest.param("import --yes", "name where: observer import SOURCE PATH", id="import"),
-    pytest.param(
-        "purge --text zebra --yes", "stored of it; look what is: observer search --all", id="purge"
-    ),
-    pytest.param("status --space", "observer config set retention_days DAYS", id="space"),
-    pytest.param("log --daemon", "observer config set log_level debug", id="daemon's log"),
-    pytest.param("note draft zebra", "use other words", id="draft"),
+    ("search zebra", "nothing found: try other words, or ask in all"),
+    ("search --file a.py", "nothing found: leave out an option, or ask"),
+    ("search --explain zebra", "nothing found: try other words"),
+    ("search --all --failed zebra", "words, or leave out an option\n"),
+    ("sessions", "no session yet: one begins with the next prompt of"),
+    ("sessions --active", "no session goes on: leave out --active"),
+    ("today", "look back with: --days 7, or ask in all projects"),
+    ("note", "no notes yet: keep one with: observer remember TEXT"),
+    ("note --tag x", "no notes like that: leave out an option, or"),
+    ("note --waiting --all", "no notes like that: leave out an option\n"),
+    ("note deleted", "comes back with: observer undo ID"),
+    ("note folder", "add one with: observer note folder add PATH"),
+    ("show", "one begins with the next prompt of"),
+    ("context", "none has worked here; what is known: observer search"),
+    ("context --explain", "none has worked here; what is known"),
+    ("import --dry-run", "name where: observer import SOURCE PATH"),
+    ("import --yes", "name where: observer import SOURCE PATH"),
+    ("purge --text zebra --yes", "stored of it; look what is: observer search --all"),
+    ("status --space", "observer config set retention_days DAYS"),
+    ("log --daemon", "observer config set log_level debug"),
+    ("note draft zebra", "use other words"),
 ]
 
 
@@ -299,7 +270,7 @@ def bare(tmp_path: Path, fill: Callable[..., None], monkeypatch: pytest.MonkeyPa
     return Home(tmp_path)
 
 
-@pytest.mark.parametrize(("line", "said"), EMPTY)
+@pytest.mark.parametrize(("line", "said"), EMPTY, ids=[line for line, _ in EMPTY])
 def test_an_empty_answer_says_what_next(
     run: Run, bare: Home, home: Home, line: str, said: str
 ) -> None:
@@ -308,6 +279,8 @@ def test_an_empty_answer_says_what_next(
     ran = run(*line.split())
     assert said in " ".join(f"{ran.out}{ran.err}".split(" "))
     assert ran.code == (3 if line in {"show", "note draft zebra"} else 0)
+    if line in {"sessions", "note", "note deleted"}:
+        assert json.loads(run(*line.split(), "--json").out) == []
 
 
 def test_words_that_only_an_option_leaves_out_are_not_called_unknown(
@@ -317,11 +290,6 @@ def test_words_that_only_an_option_leaves_out_are_not_called_unknown(
     said = run("search", word, "--branch", "no-such-branch").out
     assert "\nthe options leave out what holds these words: leave one out, or ask" in said
     assert "nothing holds" not in said
-
-
-@pytest.mark.parametrize("line", ["sessions", "note", "note deleted"])
-def test_empty_json_is_an_empty_list(run: Run, bare: Home, line: str) -> None:
-    assert json.loads(run(*line.split(), "--json").out) == []
 
 
 DURATIONS = {"uptime_ms", "duration_ms"}
@@ -344,27 +312,18 @@ def test_a_change_of_a_note_folder_has_its_time_too(run: Run, filled: Home, home
     assert "at_ms" not in shown[0]
 
 
-@pytest.mark.parametrize(
-    ("line", "time"),
-    [
-        ("status", "last_stored_at"),
-        ("status --space", "newest_at"),
-        ("pause", "started_at"),
-        ("install --list", "last_at"),
-        ("import claude-code --dry-run", "first_at"),
-        ("sessions", "last_at"),
-        ("search", "created_at"),
-        ("today", "since"),
-    ],
-)
 def test_a_time_is_iso_8601_under_a_name_that_tools_use(
-    run: Run, filled: Home, fill: Fill, app: Path, line: str, time: str
+    run: Run, filled: Home, fill: Fill, app: Path
 ) -> None:
     fixed_bug(app, "old").write(Path(os.environ["HOME"]) / ".claude/projects/-app")
     fill([{"kind": "command", "command": "make", "client": "codex", "cwd": str(app)}])
-    fields = list(named(run(*line.split(), "--json").json))
-    assert [name for name, _ in fields if name.endswith("_ms") and name not in DURATIONS] == []
-    assert [value for name, value in fields if name == time and iso_ms(str(value))]
+    times = {"status": "last_stored_at", "status --space": "newest_at", "sessions": "last_at"}
+    times |= {"install --list": "last_at", "import claude-code --dry-run": "first_at"}
+    times |= {"search": "created_at", "today": "since", "pause": "started_at"}
+    for line, wanted in times.items():
+        fields = list(named(run(*line.split(), "--json").json))
+        assert [n for n, _ in fields if n.endswith("_ms") and n not in DURATIONS] == [], line
+        assert [value for name, value in fields if name == wanted and iso_ms(str(value))], line
 
 
 LINE = "2026-11-28T23:30:01.250Z INFO observer.serve.daemon: up"

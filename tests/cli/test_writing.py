@@ -65,12 +65,18 @@ def test_a_field_that_is_none_is_refused(run: Run, home: Home, words: tuple[str,
     assert Spool(home.spool).depth() == 0
 
 
-def test_a_setting_is_changed_and_comments_stay(run: Run, home: Home) -> None:
+def test_a_setting_is_changed_and_comments_stay_but_what_is_no_toml_is_left_alone(
+    run: Run, home: Home
+) -> None:
     home.root.mkdir()
     home.config.write_text("# mine\nlog_level = 'info' # quiet\n")
     assert run("config", "set", "log_level", "debug").code == 0
     assert run("config", "get", "log_level").out == "debug\n"
     assert home.config.read_text() == '# mine\nlog_level = "debug" # quiet\n'
+
+    home.config.write_text("log_level = \n")
+    assert run("config", "set", "log_level", "debug").code == 2
+    assert home.config.read_text() == "log_level = \n"
 
 
 @pytest.mark.slow
@@ -87,16 +93,8 @@ def test_a_list_is_set_from_its_words_and_what_it_holds_no_longer_is_named(
     assert run("config", "set", "exclude", "/a", "/b", "--json").json == {"exclude": ["/a", "/b"]}
     assert run("config", "--help").code == 0
     assert run("config", "--json").json["exclude"] == ["/a", "/b"]
-    assert (
-        "no longer: /a (set replaces the whole list)" in run("config", "set", "exclude", "/b").err
-    )
-
-
-def test_settings_that_are_no_toml_are_left_alone(run: Run, home: Home) -> None:
-    home.root.mkdir()
-    home.config.write_text("log_level = \n")
-    assert run("config", "set", "log_level", "debug").code == 2
-    assert home.config.read_text() == "log_level = \n"
+    gone = "no longer: /a (set replaces the whole list)"
+    assert gone in run("config", "set", "exclude", "/b").err
 
 
 @pytest.mark.parametrize(
@@ -156,7 +154,6 @@ def test_a_person_chooses_what_is_given(
 @pytest.mark.slow
 def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run("remember", "Tests need Redis, see [[CI]]", "--tag", "ci", "--title", "Redis")
-    assert first.code == 0, first.err
     assert "no note is called so yet: CI" in first.err
     item = first.out.split("#")[1].split()[0]
     assert run("note", "edit", item, "Tests need Redis 7").out == f"changed #{item} Redis\n"
@@ -167,10 +164,8 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     assert [line.split(" by ")[0].split()[-1] for line in shown] == ["remember", "revise", "undo"]
     scope = "in shop (--all: in all projects)\n"
     assert run("note", "--tag", "ci").out.startswith(f"{scope}#{item} fact · Redis")
-    assert (
-        run("note", "--layer", "rule").out
-        == f"{scope}no notes like that: leave out an option, or ask in all projects: --all\n"
-    )
+    none = f"{scope}no notes like that: leave out an option, or ask in all projects: --all\n"
+    assert run("note", "--layer", "rule").out == none
     assert run("note", "link", item).out == "-> wiki (nothing yet) CI\n"
     assert run("forget", item).err.endswith("there is no terminal to ask on\nhint: add --yes\n")
     forgotten = run("forget", f"#{item}", "--yes")
@@ -181,10 +176,7 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     second = run("remember", "Tests need Redis 8", "--json", "--supersedes", item).json["id"]
     assert f"<- supersedes #{second}" in run("note", "link", item).out
     assert run("note", "link", str(second), item, "--kind", "supersedes", "--remove").code == 0
-    assert (
-        run("note", "link", str(second)).out
-        == f"no links: observer note link {second} OTHER makes one\n"
-    )
+    assert run("note", "link", str(second)).out.startswith(f"no links: observer note link {second}")
     assert run("note", "link", str(second), item).code == 0
     assert run("note", "link", str(second), "x", "--remove").code == 3
     links = run("note", "link", str(second), "--json").json
@@ -197,11 +189,8 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     assert f"#{number}" in run("note", "--waiting").out
     monkeypatch.delenv("CLAUDECODE")
     assert "(approved)" in run("note", "approve", number).out
-    assert (
-        run("note", "--waiting").out
-        == f"{scope}no notes like that: leave out an option, or ask in all projects: --all\n"
-    )
-    assert [v["action"] for v in run("note", "history", number, "--json").json] == [
+    assert run("note", "--waiting").out == none
+    assert [one["action"] for one in run("note", "history", number, "--json").json] == [
         "remember",
         "approve",
     ]

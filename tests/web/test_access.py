@@ -35,11 +35,6 @@ def test_a_link_opens_for_a_minute_and_its_cookie_for_a_day(access: Access, cloc
     assert not access.holds(".".join((str(int(until) + 1), *rest)))
 
 
-@pytest.mark.parametrize("cookie", ["", ".", "9.x.y", "99999999999999.a.b", "\x00.é.ü"])
-def test_a_made_up_cookie_opens_nothing(access: Access, cookie: str) -> None:
-    assert not access.holds(cookie)
-
-
 def test_cookies_outlive_the_daemon_and_end_with_a_logout_and_the_key_is_private(
     tmp_path: Path, clock: Clock
 ) -> None:
@@ -49,21 +44,20 @@ def test_cookies_outlive_the_daemon_and_end_with_a_logout_and_the_key_is_private
     assert again.holds(cookie)
     again.logout()
     assert not Access(file, clock).holds(cookie)
-
-    file = tmp_path / "web.json"
-    Access(file, clock)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_cookie_that_is_made_up_or_of_another_home_opens_nothing(
+    access: Access, tmp_path: Path, clock: Clock
+) -> None:
+    for cookie in ("", ".", "9.x.y", "99999999999999.a.b", "\x00.é.ü"):
+        assert not access.holds(cookie), cookie
+    assert not access.holds(_logged_in(tmp_path / "other" / "web.json", clock))
 
 
 def _logged_in(file: Path, clock: Clock) -> str:
     access = Access(file, clock)
     return access.login(access.link(60))
-
-
-def test_a_cookie_of_another_home_opens_nothing(
-    access: Access, tmp_path: Path, clock: Clock
-) -> None:
-    assert not access.holds(_logged_in(tmp_path / "other" / "web.json", clock))
 
 
 def test_guesses_are_counted(access: Access, clock: Clock) -> None:
@@ -180,14 +174,11 @@ def test_a_change_needs_its_token(browser: Browser, token: str) -> None:
     assert browser.post("/pause", data={"token": token}).status_code == 403
 
 
-@pytest.mark.parametrize("path", ["/pause", "/logout", "/note/forget", "/resume"])
-def test_nothing_changes_by_looking(browser: Browser, path: str) -> None:
-    assert browser.get(path).status_code == 404
-
-
-@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
-def test_other_methods_do_nothing(browser: Browser, method: str) -> None:
-    assert browser.request(method, "/").status_code == 405
+def test_nothing_changes_by_looking_or_by_other_methods(browser: Browser) -> None:
+    for path in ("/pause", "/logout", "/note/forget", "/resume"):
+        assert browser.get(path).status_code == 404, path
+    for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
+        assert browser.request(method, "/").status_code == 405, method
 
 
 def test_guessing_over_http_is_slowed(stranger: Browser) -> None:

@@ -70,17 +70,10 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     hook("UserPromptSubmit", prompt="Sum the cart in cents")
     hook("Stop", last_assistant_message="The cart is **summed** in cents.")
     (shop / "cart.py").write_text("def total(): return 1\n")
-    hook(
-        "PostToolUse",
-        tool_name="Write",
-        tool_input={"file_path": str(shop / "cart.py"), "content": "def total(): return 1\n"},
-    )
-    hook(
-        "PostToolUse",
-        tool_name="Bash",
-        tool_input={"command": "pytest tests"},
-        tool_response={"stdout": RED},
-    )
+    wrote = {"file_path": str(shop / "cart.py"), "content": "def total(): return 1\n"}
+    hook("PostToolUse", tool_name="Write", tool_input=wrote)
+    tests = {"tool_input": {"command": "pytest tests"}, "tool_response": {"stdout": RED}}
+    hook("PostToolUse", tool_name="Bash", **tests)
     tried = {"tool_name": "Bash", "tool_input": {"command": "wrap bun run test"}}
     hook("PostToolUseFailure", **tried, error="error: unrecognized subcommand 'bun'")
     tried["tool_input"] = {"command": "bun run test"}
@@ -252,20 +245,6 @@ def test_everything_works_without_javascript(enter: Callable[..., Watched]) -> N
     page.get_by_role("button", name="Pause for an hour").click()
     page.get_by_role("button", name="Record again").click()
     expect(page.get_by_role("button", name="Pause for an hour")).to_be_visible()
-
-
-def test_a_note_is_forgotten_and_comes_back(enter: Callable[..., Watched]) -> None:
-    watched = enter()
-    page = watched.open("/notes")
-    page.get_by_role("link", name="Prices in the cart are net").click()
-    page.wait_for_url("**/item/*")
-    note = page.url
-    page.get_by_role("button", name="Forget").click()
-    expect(page.get_by_role("link", name="Sums", exact=True)).to_be_visible()
-    expect(page.locator(".chip-decision")).to_have_count(0)
-    cookies = page.context.cookies()
-    assert [one["httpOnly"] and one["sameSite"] for one in cookies] == ["Strict"]
-    assert note.startswith(watched.base)
 
 
 def test_a_line_of_the_next_start_is_hidden_and_shown_again(enter: Callable[..., Watched]) -> None:

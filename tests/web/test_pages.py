@@ -30,28 +30,9 @@ from tests.tools.conftest import APP, ITEMS, NOW_MS, SESSION, an_item
 from tests.web.conftest import Browser
 
 EVERY = (
-    *(
-        "/",
-        "/search",
-        "/search?q=jwt",
-        "/timeline",
-        "/sessions",
-        "/session/14",
-        "/item/48",
-        "/edits/14",
-    ),
-    *("/project", f"/project/{APP.uuid}", "/session/14?as=markdown"),
-    *(
-        "/notes",
-        "/review",
-        "/signals",
-        "/given",
-        "/why",
-        "/privacy",
-        "/health",
-        "/purged",
-        "/usage",
-    ),
+    *("/", "/search", "/search?q=jwt", "/timeline", "/sessions", "/session/14", "/item/48"),
+    *("/edits/14", "/project", f"/project/{APP.uuid}", "/session/14?as=markdown", "/notes"),
+    *("/review", "/signals", "/given", "/why", "/privacy", "/health", "/purged", "/usage"),
 )
 
 
@@ -71,10 +52,8 @@ class Seen(HTMLParser):
         for name, value in attrs:
             if name.startswith("on") or name in {"style", "srcdoc"}:
                 self.handlers.add(f"{tag} {name}")
-            if name in {"src", "action", "data", "poster", "srcset"} or (tag, name) == (
-                "link",
-                "href",
-            ):
+            loads = {"src", "action", "data", "poster", "srcset"}
+            if name in loads or (tag, name) == ("link", "href"):
                 self.fetched.add(value or "")
             if (tag, name) == ("a", "href"):
                 self.links.add(value or "")
@@ -100,9 +79,8 @@ def test_every_page_answers(browser: Browser, path: str) -> None:
 
 
 def test_every_page_is_tried() -> None:
-    assert {path.strip("/").split("/")[0].split("?")[0] for path in EVERY} == set(pages.PAGES) - {
-        "export"
-    }
+    tried = {path.strip("/").split("/")[0].split("?")[0] for path in EVERY}
+    assert tried == set(pages.PAGES) - {"export"}
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
@@ -174,13 +152,8 @@ def test_a_search_marks_words_says_why_and_is_narrowed_by_its_address(browser: B
     assert "yesteryear" in answer.text
     assert "leave out a filter" in browser.get("/search?q=zebra&type=commit").text
 
-    for path in (
-        "/item/999999",
-        "/session/999",
-        "/nowhere",
-        "/timeline?project=nothing",
-        "/timeline?by=zoe",
-    ):
+    unknown = ("/item/999999", "/session/999", "/nowhere")
+    for path in (*unknown, "/timeline?project=nothing", "/timeline?by=zoe"):
         answer = browser.get(path)
         assert answer.status_code == 404
         assert "<h1>" in answer.text
@@ -188,19 +161,11 @@ def test_a_search_marks_words_says_why_and_is_narrowed_by_its_address(browser: B
 
 @pytest.mark.parametrize("path", ["/timeline", "/search?q=login", "/search?q=login&type=turn"])
 def test_a_list_is_narrowed_to_a_client(browser: Browser, store: SqliteStore, path: str) -> None:
-    ran = [
-        replace(RAN, id=90 + n, external=f"x{n}", client=c)
-        for n, c in enumerate(("codex", "gemini-cli"))
-    ]
     with store.write() as writer:
-        for one in ran:
-            writer.put_session(one)
-        writer.put_items(
-            [
-                an_item(one.id, f"login by {one.client}", type="turn", session_id=one.id)
-                for one in ran
-            ]
-        )
+        for number, name in ((90, "codex"), (91, "gemini-cli")):
+            writer.put_session(replace(RAN, id=number, external=name, client=name))
+            turn = an_item(number, f"login by {name}", type="turn", session_id=number)
+            writer.put_items([turn])
     sign = "&" if "?" in path else "?"
     for client, other in (("codex", "gemini-cli"), ("gemini-cli", "codex")):
         text = re.sub("</?mark>", "", browser.get(f"{path}{sign}client={client}").text)
@@ -257,12 +222,9 @@ def test_a_project_shows_what_stands_and_what_is_open(browser: Browser) -> None:
 def test_the_timeline_goes_on_to_the_first(browser: Browser, store: SqliteStore) -> None:
     many = [an_item(number, f"step {number}", type="turn") for number in range(1_000, 1_170)]
     with store.write() as writer:
-        writer.put_items(
-            [
-                replace(item, created_ms=1_000 + (place // 3 if place > 80 else 0))
-                for place, item in enumerate(many)
-            ]
-        )
+        for place, item in enumerate(many):
+            created_ms = 1_000 + (place // 3 if place > 80 else 0)
+            writer.put_items([replace(item, created_ms=created_ms)])
     seen: list[str] = []
     path = "/timeline"
     while path:
@@ -341,13 +303,8 @@ def test_a_session_is_renamed_wherever_it_is_listed(browser: Browser, store: Sql
     for path in ("/session/14", "/sessions", f"/project/{APP.uuid}"):
         text = browser.get(path).text
         assert ("Log in &lt;b&gt;" in text, secret in text) == (True, False), path
-    fields = {
-        "arguments": LISTED,
-        "folder": "/",
-        "is_json": True,
-        "is_local": False,
-        "surroundings": {},
-    }
+    fields = {"arguments": LISTED, "folder": "/", "surroundings": {}}
+    fields |= {"is_json": True, "is_local": False}
     listed = reply(browser.site.memory, CommandRequest(question="sessions", **fields))
     assert "Log in <b>" in str(listed.text)
     browser.change("/session/rename", id=14, title="")
@@ -400,12 +357,8 @@ def test_what_notes_imply_is_shown_and_put_aside(browser: Browser, memory: Memor
     memory.inferences.mint(wanted, is_confirmed=True)
     (signal,) = memory.signals.list().signals
     page = browser.get("/signals").text
-    for said in (
-        "links to [[Tax rates]]",
-        f'href="/item/{note.id}"',
-        "Rates change often",
-        "its notes say",
-    ):
+    link = f'href="/item/{note.id}"'
+    for said in ("links to [[Tax rates]]", link, "Rates change often", "its notes say"):
         assert said in page
     browser.change("/signal", id=signal.id, status="snoozed")
     assert "Nothing is implied" in browser.get("/signals").text
@@ -455,9 +408,8 @@ def test_all_is_exported_line_by_line(
 ) -> None:
     home.root.mkdir()
     answer = browser.get("/export")
-    assert re.fullmatch(
-        r'attachment; filename="observer-[\d-]+\.jsonl"', answer.headers["content-disposition"]
-    )
+    kept_as = answer.headers["content-disposition"]
+    assert re.fullmatch(r'attachment; filename="observer-[\d-]+\.jsonl"', kept_as)
     assert answer.content.splitlines() == [exported_line(one) for one in memory.export()]
     assert stranger.get("/export").status_code == 401
 

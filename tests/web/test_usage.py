@@ -58,16 +58,15 @@ def work(tmp_path: Path, store: SqliteStore, home: Home) -> Work:
     return Work(tmp_path, store, home)
 
 
-def test_a_turn_counts_once_in_a_session_that_was_forked(work: Work) -> None:
+def test_a_turn_counts_once_in_a_session_that_was_forked_and_never_without_tokens(
+    work: Work,
+) -> None:
+    work.turn("silent", 0, None)
+    assert work.spent() == []
     for session in ("one", "fork"):
         work.turn(session, 1, USED)
     work.turn("fork", 2, TokenUsage(input=7))
     assert work.spent() == [("fork", "", 107)]
-
-
-def test_a_turn_that_says_nothing_counts_nothing(work: Work) -> None:
-    work.turn("one", 1, None)
-    assert work.spent() == []
 
 
 def test_a_sub_agent_counts_for_who_handed_the_work_over(work: Work) -> None:
@@ -103,11 +102,8 @@ def test_the_longest_name_that_fits_is_the_price() -> None:
     assert prices["opus-4"] == (5.0, 6.0, 7.0, 8.0)
 
 
-def test_what_nobody_reported_says_so(browser: Browser) -> None:
-    assert "No client reported tokens" in browser.get("/usage?days=7").text
-
-
 def test_cost_is_shown_where_prices_are_set(browser: Browser, work: Work, home: Home) -> None:
+    assert "No client reported tokens" in browser.get("/usage?days=7").text
     work.turn("one", 1, USED, model="opus-4")
     page = "/usage?days=90"
     assert "observer config set prices" in browser.get(page).text

@@ -56,34 +56,26 @@ def edit(happening: Happening) -> FileWrite:
     return FileWrite(path=str(happening.folder / "cart.py"), edits=(Edit(old=OLD, new=NEW),))
 
 
+FAILS, PASSES = ("pytest", RED, 1), ("pytest", GREEN, 0)
 RUNS = {
-    "red": (("pytest", RED, 1),),
-    "mended": (("pytest", RED, 1), "edit", ("pytest", GREEN, 0)),
-    "flaky": (("pytest", GREEN, 0), ("pytest", RED, 1), ("pytest", GREEN, 0)),
-    "installed": (("pytest", RED, 1), ("pip install x", "", 0), ("pytest", GREEN, 0)),
-    "looked": (("pytest", RED, 1), ("cat cart.py", "", 0), ("pytest", GREEN, 0)),
-    "narrower": (("pytest", RED, 1), ("pytest tests/test_b.py", GREEN, 0)),
+    "red": ((FAILS,), "failed", False),
+    "mended": ((FAILS, "edit", PASSES), "failed, passed", False),
+    "flaky": ((PASSES, FAILS, PASSES), "passed, failed, passed", True),
+    "installed": ((FAILS, ("pip install x", "", 0), PASSES), "failed, passed", False),
+    "looked": ((FAILS, ("cat cart.py", "", 0), PASSES), "failed, passed", True),
+    "narrower": ((FAILS, ("pytest tests/test_b.py", GREEN, 0)), "failed, passed", False),
 }
 
 
-@pytest.mark.parametrize(
-    ("ran", "said", "is_flaky"),
-    [
-        ("red", "failed", False),
-        ("mended", "failed, passed", False),
-        ("flaky", "passed, failed, passed", True),
-        ("installed", "failed, passed", False),
-        ("looked", "failed, passed", True),
-        ("narrower", "failed, passed", False),
-    ],
-)
+@pytest.mark.parametrize("ran", RUNS)
 def test_a_project_shows_its_checks_run_by_run(
-    browser: Browser, happening: Happening, ran: str, said: str, *, is_flaky: bool
+    browser: Browser, happening: Happening, ran: str
 ) -> None:
+    steps, said, is_flaky = RUNS[ran]
     happening.runs("ruff check .", "All checks passed!")
     happening.runs("bun run test", " 3 pass\n 0 fail\nRan 3 tests across 1 file. [12.00ms]")
-    for step in RUNS[ran]:
-        if step == "edit":
+    for step in steps:
+        if isinstance(step, str):
             happening.tell(edit(happening))
         else:
             happening.runs(*step)
@@ -114,11 +106,9 @@ def test_a_project_shows_its_branches(
     for row, name in ((topic, "topic"), (main, "main")):
         said = re.findall(r"(Last \w+): <a[^>]*>([^<]*)", row)
         assert said == [("Last turn", f"Begin {name}"), ("Last commit", f"Begin {name}")]
-        assert (f"branch={name}" in row, "1 session<" in row, "checked out" in row) == (
-            True,
-            True,
-            name == "topic",
-        )
+        assert f"branch={name}" in row
+        assert "1 session<" in row
+        assert ("checked out" in row) is (name == "topic")
 
 
 def test_of_a_file_is_said_what_fails_there_and_what_holds(
@@ -167,18 +157,14 @@ def test_a_file_is_found_in_the_one_project_that_has_it(
         f"{folders[1]}/both.py": "Begin other",
     }
     pages = {target: browser.get("/why", params={"target": target}).text for target in said}
-    assert {target: text in pages[target] for target, text in said.items()} == dict.fromkeys(
-        said, True
-    )
+    assert [target for target, text in said.items() if text not in pages[target]] == []
 
 
 def test_a_project_leads_to_what_was_done_today_and_yesterday(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for days, said in (
-        (0, {"today": True, "yesterday": False}),
-        (1, {"today": False, "yesterday": True}),
-    ):
+    for days in (0, 1):
+        said = {"today": days == 0, "yesterday": days == 1}
         monkeypatch.setattr(pages, "now_ms", lambda days=days: NOW_MS + days * 86_400_000)
         page = browser.get(f"/project/{APP.uuid}").text
         links = re.findall(r'href="(/timeline[?][^"]*)">(today|yesterday)</a>', page)

@@ -8,7 +8,8 @@ from contextlib import closing
 import click
 from msgspec.structs import replace
 
-from observer.cli.commands import Group
+from observer.cli import output
+from observer.cli.commands import listing
 from observer.cli.doctor.diagnosis import (
     RESTARTING,
     apply_fix,
@@ -18,7 +19,6 @@ from observer.cli.doctor.diagnosis import (
 )
 from observer.cli.doctor.probes import probe_checks
 from observer.cli.exclusive import alone, open_here, repair_first
-from observer.cli.output import as_json, json_option, progress, respond, say, table
 from observer.cli.purge import redacted
 from observer.cli.session import mention_damaged, mention_paused, reading
 from observer.clients.config_files.context import current_context
@@ -35,22 +35,12 @@ from observer.upkeep.carry_out import complete
 from observer.upkeep.redact import secrets_in
 
 
-@click.group(
-    "doctor",
-    cls=Group,
-    later={"speed": "doctor.speed"},
-    invoke_without_command=True,
-    epilog="Example: observer doctor --fix",
-)
+@listing("doctor", "observer doctor --fix", later={"speed": "doctor.speed"})
 @click.option("--fix", "fixes", is_flag=True, help="Do what is safe to do, and say what was done.")
 @click.option("--rebuild", "rebuilds", is_flag=True, help="Derive all from the log anew instead.")
 @click.option("--quick", is_flag=True, help="Only look: send no probe through the hooks.")
-@json_option
-@click.pass_context
-def doctor_command(context: click.Context, /, *, fixes: bool, rebuilds: bool, quick: bool) -> int:
+def doctor_command(*, fixes: bool, rebuilds: bool, quick: bool) -> int:
     """Check home, daemon, store and hooks; exit with 1 if any fails."""
-    if context.invoked_subcommand is not None:
-        return 0
     here = home()
     mention_paused()
     if rebuilds:
@@ -63,17 +53,17 @@ def doctor_command(context: click.Context, /, *, fixes: bool, rebuilds: bool, qu
         done = [apply_fix(fix, current_context(here)) for fix in wanted]
         checks = list(_checks(here, quick=quick))
     is_well = all(check.is_well for check in checks)
-    if as_json({"is_well": is_well, "checks": checks, "fixed": done}):
+    if output.as_json({"is_well": is_well, "checks": checks, "fixed": done}):
         return 0 if is_well else 1
     for text in done:
-        say(f"fixed: {text}")
+        output.say(f"fixed: {text}")
     rows = []
     for each in checks:
         found = "; ".join(filter(None, (each.found, each.hint)))
         rows.append(("ok" if each.is_well else "WRONG", each.name, found))
-    table(("", "check", "found, and what to do"), rows)
+    output.table(("", "check", "found, and what to do"), rows)
     if wanted and not fixes:
-        say("observer doctor --fix does what is safe of this")
+        output.say("observer doctor --fix does what is safe of this")
     return 0 if is_well else 1
 
 
@@ -119,10 +109,11 @@ def _rebuild(here: Home) -> None:
             pipeline = Pipeline(store, spool, settings=settings, places=PlaceCache(), now_ms=now_ms)
             with store.read() as reader:
                 total = reader.totals().events
-            with progress("rebuilding", total) as advance:
+            with output.progress("rebuilding", total) as advance:
                 events = pipeline.rebuild(advance=advance)
             mention_damaged(total - events)
     count = receipt.redacted_events if receipt else 0
     first = f"\n{counted(count, 'event')} redacted first, by newer rules" if receipt else ""
-    done = f"rebuilt from {counted(events, 'event')}{first}"
-    respond({"events": events, "redacted": count}, done)
+    output.respond(
+        {"events": events, "redacted": count}, f"rebuilt from {counted(events, 'event')}{first}"
+    )

@@ -1,7 +1,4 @@
-"""Checks of a home, its machine and its clients, each with its remedy, and what `--fix` does.
-
-What it does can be repeated, loses nothing, and is ours to do.
-"""
+"""Checks of a home, its machine and its clients, each with its remedy, and what `--fix` does."""
 
 from __future__ import annotations
 
@@ -49,29 +46,28 @@ def wrong(name: str, found: str, hint: str = "", *, fix: str = "") -> Diagnosis:
     return Diagnosis(name, is_well=False, found=found, hint=hint, fix=fix)
 
 
+def refused(name: str, error: ObserverError, *, fix: str = "") -> Diagnosis:
+    """Return what an error says is wrong."""
+    return wrong(name, error.message, error.hint, fix=fix)
+
+
 def checked(name: str, look: Callable[[], str], *, fix: str = "") -> Diagnosis:
     """Return what a check finds; the error that it raises says what is wrong."""
     try:
-        return Diagnosis(name, is_well=True, found=look())
+        return well(name, look())
     except ObserverError as error:
-        return Diagnosis(name, is_well=False, found=error.message, hint=error.hint, fix=fix)
+        return refused(name, error, fix=fix)
     except OSError as error:
-        found = f"{error.filename}: {error.strerror}"
-        return Diagnosis(name, is_well=False, found=found, hint=remedy(error, "make it yours"))
+        return wrong(name, f"{error.filename}: {error.strerror}", remedy(error, "make it yours"))
 
 
 LOW_DISK_BYTES = 100 << 20
-FEW_FILES = 1000
 REMOTE = frozenset(
-    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "lustre", "glusterfs"}
-    | {"afpfs", "webdav"}
-    | {"fuse.sshfs", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs"}
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "lustre", "glusterfs", "afpfs"}
+    | {"webdav", "fuse.sshfs", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs"}
 )
 """File systems on which neither locks nor SQLite's shared memory can be relied on."""
-AHEAD_MS = 300_000
-MOST_WATCHES = 0.8
-"""Share of the inotify watches of a user above which others may get none."""
-_WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
+WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
 
 
 def home_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
@@ -85,12 +81,7 @@ def home_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
 
 
 def usable(here: Home) -> str:
-    """Return the home, whose folders and files a daemon can use before it can report errors.
-
-    Raises:
-        ObserverError: a folder is a file, another user's, or cannot be written.
-        OSError: a file cannot be opened.
-    """
+    """Return the home, as far as a daemon can use it. Raises ObserverError, OSError: it cannot."""
     inside = (here.spool, here.spool / "new", here.spool / "tmp", here.logs, here.backups)
     for path in filter(os.path.lexists, (here.root, here.run, *inside)):
         if not path.is_dir():
@@ -113,23 +104,14 @@ def open_to_others(here: Home) -> list[Path]:
 
 
 def private(here: Home) -> str:
-    """Return that what is in the home is the user's alone.
-
-    Raises:
-        ObserverError: others could read something.
-    """
-    if found := open_to_others(here):
-        names = " ".join(map(str, found))
+    """Return that what is in the home is the user's alone. Raises ObserverError: it is not."""
+    if names := " ".join(map(str, open_to_others(here))):
         raise ObserverError(f"open to others: {names}", hint=f"run: chmod go-rwx {names}")
     return "readable by you alone"
 
 
 def file_system(folder: Path, listed: Path = MOUNTS, program: str = MOUNT) -> str:
-    """Return the type of the file system that a folder lies on; "not known" if nobody says.
-
-    Raises:
-        ObserverError: it is one of another machine.
-    """
+    """Return the type of a folder's file system, if known. Raises ObserverError: it is remote."""
     found = file_system_of(os.path.realpath(folder), mounts(listed, program)) or "not known"
     if found in REMOTE:
         raise ObserverError(
@@ -139,18 +121,14 @@ def file_system(folder: Path, listed: Path = MOUNTS, program: str = MOUNT) -> st
     return found
 
 
-def watches(status: Status, limit: Path = _WATCHES) -> str:
-    """Return how many folders are watched, of how many the kernel allows.
-
-    Raises:
-        ObserverError: there is hardly one left.
-    """
+def watches(status: Status, limit: Path = WATCHES) -> str:
+    """Return how many folders are watched, of how many. Raises ObserverError: few are left."""
     used = sum(one.folders for one in status.watched)
     try:
         most = int(limit.read_text())
     except (OSError, ValueError):
         return f"{used:,} folders"
-    if used >= most * MOST_WATCHES:
+    if used >= most * 0.8:
         raise ObserverError(
             f"{used:,} of {most:,} inotify watches are taken; others get none",
             hint=f"run: sudo sysctl fs.inotify.max_user_watches={max(2 * most, 524_288)}",
@@ -159,31 +137,23 @@ def watches(status: Status, limit: Path = _WATCHES) -> str:
 
 
 def clock(status: Status, *, at_ms: int) -> str:
-    """Return that nothing was stored in the future.
-
-    Raises:
-        ObserverError: the clock was set back, or had been ahead.
-    """
+    """Return that nothing was stored in the future. Raises ObserverError: the clock was changed."""
     last = iso_ms(status.last_stored_at or "") or 0
-    if last > at_ms + AHEAD_MS:
-        hours = (last - at_ms) / 3_600_000
+    if last > at_ms + 300_000:
+        hours = f"{(last - at_ms) / 3_600_000:,.1f} h"
+        message = f"the last event was stored {hours} in the future: the clock was changed"
         raise ObserverError(
-            f"the last event was stored {hours:,.1f} h in the future: the clock was changed",
-            hint="set the clock; times recorded meanwhile stay as they are",
+            message, hint="set the clock; times recorded meanwhile stay as they are"
         )
     return "no event is from the future"
 
 
 def disk(here: Home) -> str:
-    """Return how much is free on the disk of the home.
-
-    Raises:
-        ObserverError: it is nearly full.
-    """
+    """Return how much is free on the disk of the home. Raises ObserverError: it is nearly full."""
     folder = next(path for path in (here.root, *here.root.parents) if path.exists())
     free_bytes, inodes = shutil.disk_usage(folder).free, os.statvfs(folder)
     found = f"{size_text(free_bytes)} free"
-    has_few = inodes.f_files and inodes.f_favail < FEW_FILES  # some file systems count none
+    has_few = inodes.f_files and inodes.f_favail < 1000  # some file systems count none
     if has_few:
         found += f", room for {inodes.f_favail} files"
     if has_few or free_bytes < LOW_DISK_BYTES:
@@ -217,25 +187,17 @@ def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
         yield wrong("policy", f"nothing is recorded: {problem}", problem.hint)
     if status.llm and status.llm.problem:
         yield wrong("llm", status.llm.problem, "see what is wrong with: observer config llm --try")
-    if status.degraded is None:
-        yield well("degraded", "nothing")
-    else:
-        yield wrong("degraded", status.degraded, f"see {here.logs / 'daemon.log'}")
+    hint = f"see {here.logs / 'daemon.log'}" if status.degraded else ""
+    yield Diagnosis("degraded", not status.degraded, status.degraded or "nothing", hint)
 
 
 def backups(here: Home) -> str:
-    """Return the number of copies of the database as text.
-
-    Raises:
-        ObserverError: one is damaged.
-    """
+    """Return the number of copies of the database as text. Raises ObserverError: one is damaged."""
     found = [path for path in sorted(here.backups.glob("*.db")) if DAMAGED_COPY not in path.name]
     damaged = [path.name for path in found if has_checksums(path) and damaged_pages(path)]
     if damaged:
-        raise ObserverError(
-            f"damaged: {' '.join(damaged)}",
-            hint="delete them, and make another copy with: observer backup",
-        )
+        hint = "delete them, and make another copy with: observer backup"
+        raise ObserverError(f"damaged: {' '.join(damaged)}", hint=hint)
     return f"{len(found)} {'copy' if len(found) == 1 else 'copies'} of the database"
 
 
@@ -267,7 +229,6 @@ def _integrity(here: Home) -> str:
 
 
 def _index(here: Home) -> str:
-    """Return that the files of the index are whole; an index that is missing is made anew."""
     if damaged := Files(here.index).damaged():
         raise ObserverError(
             f"damaged: {' '.join(damaged)}",
@@ -280,14 +241,12 @@ def _spool(status: Status) -> Diagnosis:
     found = waiting_text(status)
     if status.spool_depth and status.pid is None:
         return wrong("spool", found, "store them with: observer up", fix="daemon")
-    if status.unknown_clients:
-        names = ", ".join(status.unknown_clients)
-        return wrong(
-            "spool",
-            f"{found}, of clients that are not known: {names}",
+    if names := ", ".join(status.unknown_clients):
+        hint = (
             "they are kept; an observer or a plug-in that knows these clients reads them when "
-            "the daemon starts: upgrade, or install the plug-in, then observer down, observer up",
+            "the daemon starts: upgrade, or install the plug-in, then observer down, observer up"
         )
+        return wrong("spool", f"{found}, of clients that are not known: {names}", hint)
     if status.bad_events:
         hint = f"see why in {status.home}/spool/bad; --fix has it read again; or delete it"
         return wrong("spool", found, hint, fix="retry")
@@ -318,15 +277,12 @@ def _client(
     name = client.name
     again = f"bring it up to date with: observer install {name}"
     try:
-        changes = [edit for edit in install(name, context).edits if not edit.is_ours]
-    except ObserverError as error:
-        return wrong(name, error.message, error.hint)
-    if any(edit.is_change for edit in changes):
-        return wrong(name, f"{parts}, not all of it", again, fix=f"install {name}")
-    try:
+        edits = install(name, context).edits
+        if any(edit.is_change and not edit.is_ours for edit in edits):
+            return wrong(name, f"{parts}, not all of it", again, fix=f"install {name}")
         client.check_hooks(context)
     except ObserverError as error:
-        return wrong(name, error.message, error.hint)
+        return refused(name, error)
     if quiet := find_quiet(client, context, last, at_ms=now_ms()):
         return wrong(name, str(quiet), quiet.hint)
     at_ms = last_report(client, last)
@@ -343,11 +299,9 @@ def _hooks(context: InstallContext) -> str:
                 hint=f"get them back with: observer install {names}",
             )
         return "none installed; see: observer install --help"
-    stale = [edit.path.name for edit in hook_files(here) if edit.is_change]
-    if stale:
-        raise ObserverError(
-            f"out of date: {' '.join(stale)}", hint="refresh them with: observer doctor --fix"
-        )
+    if stale := " ".join(edit.path.name for edit in hook_files(here) if edit.is_change):
+        hint = "refresh them with: observer doctor --fix"
+        raise ObserverError(f"out of date: {stale}", hint=hint)
     return str(here.hooks)
 
 
@@ -356,17 +310,12 @@ def _git_hooks(context: InstallContext) -> Iterator[Diagnosis]:
     with suppress(ObserverError), reading(context.home) as reader:  # the database has its own check
         folders = [path for project in reader.projects() for path in project.common_dirs]
     try:
-        found = missing_hooks(context, folders)
+        found = [wrong(name, each.found, each.hint) for each in missing_hooks(context, folders)]
     except ObserverError as error:
-        yield wrong(name, error.message, error.hint)
-        return
-    for each in found:
-        yield wrong(name, each.found, each.hint)
-    if not found:
-        yield well(name, "all that were installed run")
+        found = [refused(name, error)]
+    yield from found or [well(name, "all that were installed run")]
 
 
-START_S = 20.0
 RESTARTING = ("index", "daemon")
 """Fixes that stop the daemon."""
 
@@ -387,8 +336,7 @@ def _applied(fix: str, context: InstallContext) -> str:
             kept = f"; the former text is in {', '.join(map(str, copies))}" if copies else ""
             return f"installed {name} again{kept}"
         case ["private"]:
-            found = open_to_others(here)
-            for path in found:
+            for path in (found := open_to_others(here)):
                 path.chmod(path.stat().st_mode & 0o700)
             return f"took the rights of others from {', '.join(map(str, found))}"
         case ["hooks"]:
@@ -401,6 +349,6 @@ def _applied(fix: str, context: InstallContext) -> str:
     if fix == "index":
         daemon.stop(here)
         shutil.rmtree(here.index)
-    daemon.ensure_daemon(here, wait_s=START_S)
+    daemon.ensure_daemon(here, wait_s=20.0)
     done = {"index": "had the index made anew", "daemon": "started the daemon of this version"}
     return done[fix]

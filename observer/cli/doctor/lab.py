@@ -1,7 +1,4 @@
-"""A throw-away user with a home of observer's own, what is asked there, and how it is said.
-
-No process outlives a `lab`, a stopped daemon included.
-"""
+"""A throw-away user with a home of observer's own, what is asked there, and how it is said."""
 
 from __future__ import annotations
 
@@ -40,12 +37,6 @@ ROOT = PACKAGE.parent
 DEADLINE_S = 120.0
 
 
-# --- figures -------------------------------------------------------------------------------------
-
-_YARD = 20_000
-_YARDS = 100
-
-
 @dataclass(frozen=True, slots=True)
 class Aim:
     """What one percentile has to be: `most` at most, `least` at least."""
@@ -64,10 +55,7 @@ class Aim:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line of the report.
-
-    `unit` follows the number as it stands: ``"x"``, ``" ms"``. `remark` stands at the line's end.
-    """
+    """One line of the report: `unit` follows the number as it stands, `remark` ends the line."""
 
     name: str
     samples: Sequence[float]
@@ -84,17 +72,16 @@ class Figure:
                 f"p{percent} {shown(percentile(self.samples, percent)):>8}{self.unit}"
                 for percent in (50, 95)
             ] + [f"n {len(self.samples):>5}"]
-        remark = [self.remark] if self.remark else []
-        return " · ".join([f"{self.name:46}", *spread, *self._verdicts(self.unit), *remark])
+        parts = [f"{self.name:46}", *spread, *self._verdicts(self.unit), self.remark]
+        return " · ".join(filter(None, parts))
 
     def values(self) -> dict[str, object]:
         """Return the same for programs; what was not measured is None."""
-        p50, p95 = (percentile(self.samples, percent) for percent in (50, 95))
         return {
             "name": self.name,
             "unit": self.unit.strip(),
-            "p50": p50 if self.samples else None,
-            "p95": p95 if self.samples else None,
+            "p50": percentile(self.samples, 50) if self.samples else None,
+            "p95": percentile(self.samples, 95) if self.samples else None,
             "count": len(self.samples),
             "aims": self._verdicts(""),
             "remark": self.remark,
@@ -135,32 +122,23 @@ def machine() -> str:
         processor = next(names, processor)
     return " · ".join(
         (
-            processor,
-            f"{os.cpu_count()} cores",
-            f"{memory_bytes / (1 << 30):.0f} GiB",
+            f"{processor} · {os.cpu_count()} cores · {memory_bytes / (1 << 30):.0f} GiB",
             f"{platform.system()} {platform.release()}",
             f"{platform.python_implementation()} {platform.python_version()}",
-            f"load {load}",
-            f"yardstick {yardstick_ms():.2f} ms",
+            f"load {load} · yardstick {yardstick_ms():.2f} ms",
         )
     )
 
 
 def yardstick_ms() -> float:
-    """Return the processor time of a fixed piece of work, the median of many.
-
-    Where others keep the machine busy it grows, as everything that is measured does: compare
-    figures of two runs by it.
-    """
+    """Return the processor time of a fixed piece of work: more while others use the machine."""
     took = []
-    for _ in range(_YARDS):
+    for _ in range(100):
         begun = time.process_time()
-        sum(number * number for number in range(_YARD))
+        sum(number * number for number in range(20_000))
         took.append((time.process_time() - begun) * 1000)
     return percentile(took, 50)
 
-
-# --- a throw-away user, with a home of observer's own --------------------------------------------
 
 _AGENTS = ("CLAUDECODE", "CLAUDE_", "CURSOR_", "KIRO_", "CODEX_", "GEMINI_", "AI_AGENT", "AGENT")
 
@@ -228,11 +206,7 @@ def kill(home: Home) -> None:
 
 
 def until(holds: Callable[[], object], *, step_s: float = 0.01, wait_s: float = DEADLINE_S) -> None:
-    """Wait for a condition.
-
-    Raises:
-        TimeoutError: it did not come true.
-    """
+    """Wait for a condition. Raises TimeoutError: it did not come true."""
     deadline = time.monotonic() + wait_s
     while not holds():
         if time.monotonic() > deadline:
@@ -275,10 +249,6 @@ def _move_in(made: Lab) -> None:
             script.chmod(0o755)
 
 
-# --- what it is asked, and what it uses ----------------------------------------------------------
-
-QUIET_S = 0.05
-"""Of processor time in a second: a process that waits uses less."""
 Era = Literal["2025-11-25", "2026-07-28"]
 ERAS: tuple[Era, ...] = ("2025-11-25", "2026-07-28")
 
@@ -291,13 +261,11 @@ _META = {
 
 
 class Wire:
-    """One MCP connection over lines of JSON; one request at a time.
-
-    The SDK's own client would cost more than what is measured.
-    """
+    """One MCP connection over lines of JSON, one request at a time; the SDK's client costs more."""
 
     def __init__(self, pump: subprocess.Popen[bytes], era: Era) -> None:
         self._pump = pump
+        self.pid = pump.pid
         self._meta = {"_meta": _META} if era == "2026-07-28" else {}
         self._asked = 0
         if era == "2025-11-25":
@@ -305,17 +273,8 @@ class Wire:
             self.ask("initialize", **hello)
             self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
-    @property
-    def pid(self) -> int:
-        """The pump's process id."""
-        return self._pump.pid
-
     def ask(self, method: str, **params: object) -> Any:  # noqa: ANN401 - JSON as it was answered
-        """Send a request and return its result.
-
-        Raises:
-            RuntimeError: the answer is an error.
-        """
+        """Send a request and return its result. Raises RuntimeError: the answer is an error."""
         self._asked += 1
         request = {"jsonrpc": "2.0", "id": self._asked, "method": method}
         self._send({**request, "params": {**params, **self._meta}})
@@ -359,7 +318,6 @@ def first_answer_ms(argv: Sequence[str], cwd: Path, era: Era) -> float:
 
 
 PROC = Path("/proc")
-_UNITS_S = (1, 60, 3600, 86_400)
 
 
 def rss_mib(pid: int, field: str = "VmRSS", proc: Path = PROC) -> float:
@@ -373,35 +331,30 @@ def rss_mib(pid: int, field: str = "VmRSS", proc: Path = PROC) -> float:
 
 
 def processor_s(pid: int, proc: Path = PROC) -> float:
-    """Return the processor time that a process has used (in steps of 10 ms).
-
-    Unlike the clock, it hardly depends on what else the machine does.
-    """
+    """Return the processor time that a process has used, in steps of 10 ms."""
     try:
         stat = (proc / str(pid) / "stat").read_text(errors="replace")
     except FileNotFoundError:  # not Linux: [days-][hours:]minutes:seconds
         parts = reversed(_listed(pid, "time").replace("-", ":").split(":"))
-        return sum(float(part) * unit for part, unit in zip(parts, _UNITS_S, strict=False))
+        units_s = (1, 60, 3600, 86_400)
+        return sum(float(part) * unit for part, unit in zip(parts, units_s, strict=False))
     # The name in front, in parentheses, may hold blanks.
     fields = stat.rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _listed(pid: int, column: str) -> str:
-    """Return what `ps` shows of a process; "0" of one that has ended."""
     argv = ["ps", "-o", f"{column}=", "-p", str(pid)]
     ran = subprocess.run(argv, capture_output=True, text=True, check=False)
     return ran.stdout.strip() or "0"
 
 
 def is_quiet(pid: int) -> bool:
-    """Watch a process for a second: what it still sets in order is no part of an answer."""
+    """Return True if a process, watched for a second, uses less than a twentieth of it."""
     before_s = processor_s(pid)
     time.sleep(1)
-    return processor_s(pid) - before_s < QUIET_S
+    return processor_s(pid) - before_s < 0.05
 
-
-# --- what hooks report ---------------------------------------------------------------------------
 
 APART_MS = 4_000
 """Time between two reports of a backlog."""
@@ -423,10 +376,7 @@ def sources() -> dict[str, tuple[str, ...]]:
 
 
 def spool(home: Home, work: Iterable[HookReport], count: int) -> int:
-    """Put reports into the spool as hooks do; returns their bytes.
-
-    They lie `APART_MS` apart and the last one happened now.
-    """
+    """Put reports into the spool as hooks do, the last one of now; returns their bytes."""
     new, tmp = home.spool / "new", home.spool / "tmp"
     begun_ns = time.time_ns() - count * APART_MS * 1_000_000
     size_bytes = 0

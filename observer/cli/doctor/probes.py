@@ -19,9 +19,9 @@ from pathlib import Path
 
 import orjson
 
-from observer.cli.doctor.diagnosis import well, wrong
+from observer.cli.doctor.diagnosis import refused, well, wrong
 from observer.cli.session import reading
-from observer.clients.client import Client
+from observer.clients.client import Client, HookSample
 from observer.clients.config_files.context import InstallContext, command
 from observer.clients.installers import install, installed, perform
 from observer.clients.registry import agent_variables, clients
@@ -38,7 +38,6 @@ from observer.memory.values import Diagnosis
 from observer.tools.hook_output import ANYONES, mirror
 from observer.upkeep.shred import finder, left
 
-START_S = 20.0
 GONE_S = 5.0
 """Within so long after the last answer nothing of a probe is left in the spool."""
 NAME = "probes"
@@ -57,16 +56,14 @@ def probe_checks(
         yield well(NAME, "none sent: recording is paused everywhere")
         return
     try:
-        daemon.ensure_daemon(here, wait_s=START_S)
+        daemon.ensure_daemon(here, wait_s=20.0)
     except ObserverError as error:
-        yield wrong(NAME, error.message, error.hint)
+        yield refused(NAME, error)
         return
     run = make_private(here.probes / secrets.token_hex(4))
-    keys = []
+    keys = [fake_key() for _ in found]
     try:
-        for client in found:
-            key = fake_key()
-            keys.append(key)
+        for client, key in zip(found, keys, strict=True):
             mark = f"probe-{secrets.token_hex(4)}"
             folder = make_private(run / client.name)
             yield send(Probe(client, context, folder=folder, mark=mark, key=key))
@@ -135,24 +132,24 @@ def send(probe: Probe) -> Diagnosis:
         if probe.client.name == "git":
             _commit(probe)
         elif probe.client.sample:
-            _call(probe)
+            _call(probe, probe.client.sample)
         else:
-            why = (
-                "there is no sample of its payloads" if probe.client.is_agent else "it needs typing"
+            no_sample = "there is no sample of its payloads"
+            return well(
+                name, f"none sent: {no_sample if probe.client.is_agent else 'it needs typing'}"
             )
-            return well(name, f"none sent: {why}")
         _wait_for_answer(probe)
         took_ms = (time.monotonic() - began) * 1000
         is_shared = probe.client.sample is None or bool(probe.client.sample.words)
         context = "" if is_shared else _context(probe)
-    except (ObserverError, OSError) as error:
-        hint = error.hint if isinstance(error, ObserverError) else ""
-        return wrong(name, getattr(error, "message", str(error)), hint)
+    except ObserverError as error:
+        return refused(name, error)
+    except OSError as error:
+        return wrong(name, str(error))
     return well(name, f"stored after {took_ms:,.0f} ms without the key{context}")
 
 
 def _found(probe: Probe) -> bytes:
-    """Return the answer that holds the mark; empty while there is none."""
     for path in probe.folder.glob(f"**/{ANSWER}*"):
         with suppress(FileNotFoundError):
             if probe.mark.encode() in (answer := path.read_bytes()):
@@ -174,13 +171,8 @@ def _wait_for_answer(probe: Probe) -> None:
         raise ObserverError("a fake key was stored as it is", hint="please report it")
 
 
-# --- agents --------------------------------------------------------------------------------------
-
-
-def _call(probe: Probe) -> None:
+def _call(probe: Probe, sample: HookSample) -> None:
     """Run the command that stands in the client's configuration, with a sample of its payload."""
-    sample = probe.client.sample
-    assert sample is not None  # noqa: S101 - `_sender` has looked
     line = _registered(probe, *(sample.words or ("post", probe.client.name, sample.event)))
     payload = sample.payload
     values = {"@SESSION@": probe.mark, "@FOLDER@": str(probe.folder), "@TEXT@": probe.text}
@@ -190,11 +182,7 @@ def _call(probe: Probe) -> None:
 
 
 def _registered(probe: Probe, *words: str) -> str:
-    """Return the command line of one of our scripts, as it stands in a file of the client.
-
-    Raises:
-        ObserverError: it stands in none.
-    """
+    """Return the command line of one of our scripts, as it stands in a file of the client."""
     line = command(probe.context.home, *words)
     hooks = str(probe.context.home.hooks)
     plan = install(probe.client.name, probe.context)
@@ -206,10 +194,8 @@ def _registered(probe: Probe, *words: str) -> str:
     # A plug-in has the folder alone, and starts the scripts in it itself.
     if has(line) or (has(hooks) and not has(f"{hooks}/")):
         return line
-    raise ObserverError(
-        f"its configuration does not call {' '.join(words)}",
-        hint=f"repeat: observer install {probe.client.name}",
-    )
+    hint = f"repeat: observer install {probe.client.name}"
+    raise ObserverError(f"its configuration does not call {' '.join(words)}", hint=hint)
 
 
 def _run(line: str, probe: Probe, *, folder: Path, payload: bytes = b"") -> bytes:
@@ -227,19 +213,12 @@ def _run(line: str, probe: Probe, *, folder: Path, payload: bytes = b"") -> byte
         raise ObserverError(f"it did not end within {WAIT_S:.0f} s: {line}") from error
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()
-        raise ObserverError(
-            f"it ended with {done.returncode}: {line}: {said}",
-            hint=f"repeat: observer install {probe.client.name}",
-        )
+        hint = f"repeat: observer install {probe.client.name}"
+        raise ObserverError(f"it ended with {done.returncode}: {line}: {said}", hint=hint)
     return done.stdout
 
 
 def _context(probe: Probe) -> str:
-    """Return what the session-start hook printed, as text for a person.
-
-    Raises:
-        ObserverError: it did not print what the daemon made for it.
-    """
     if not probe.client.context_file:
         return ""
     line = _registered(probe, "context", probe.client.name)
@@ -263,11 +242,7 @@ def _context(probe: Probe) -> str:
     return f", context of {len(printed):,} bytes returned"
 
 
-# --- git -----------------------------------------------------------------------------------------
-
-
 def _commit(probe: Probe) -> None:
-    """Commit in a new repository, as a person would."""
     environ = probe.environ() | {"GIT_TERMINAL_PROMPT": "0"}
     for kind in ("AUTHOR", "COMMITTER"):
         environ |= {f"GIT_{kind}_NAME": "observer doctor", f"GIT_{kind}_EMAIL": "doctor@localhost"}

@@ -1,9 +1,4 @@
-"""What observer costs and finds on this machine, in homes that are thrown away.
-
-`hooks` holds what an editor waits for against the least that any command hook costs, `found` asks
-for the notes that lie beside this module, `kills` ends the daemon at random moments under load, and
-`sizes` measures starts, storing, memory and disk.
-"""
+"""What observer costs and finds on this machine, in homes that are thrown away."""
 
 from __future__ import annotations
 
@@ -23,6 +18,8 @@ from typing import Any, NamedTuple
 import click
 import orjson
 
+from observer.cli import output
+from observer.cli.commands import command
 from observer.cli.doctor.lab import (
     ERAS,
     Aim,
@@ -45,7 +42,7 @@ from observer.cli.doctor.lab import (
     wire,
     yardstick_ms,
 )
-from observer.cli.output import emit, json_option, note, say, wants_json
+from observer.cli.output import note
 from observer.core.clock import now_ms
 from observer.core.errors import DaemonUnavailable
 from observer.core.events import Command
@@ -59,10 +56,9 @@ SHARE, QUICK = 0.1, 0.05
 """Shares of the rounds of published figures: two minutes, one minute, on an idle machine."""
 
 
-@click.command("speed", epilog="Example: observer doctor speed hooks found --quick")
+@command("speed", "observer doctor speed hooks found --quick")
 @click.argument("names", nargs=-1, type=click.Choice(PARTS), metavar="[PART]...")
 @click.option("--quick", is_flag=True, help="Half of the rounds.")
-@json_option
 def speed_command(*, names: Sequence[str], quick: bool) -> None:
     """Measure hooks, search, survival, storing and memory here."""
     parts = dict(zip(PARTS, (hooks, found, kills, sizes), strict=True))
@@ -72,24 +68,19 @@ def speed_command(*, names: Sequence[str], quick: bool) -> None:
         options = Options(share=QUICK if quick else SHARE, work=Path(folder).resolve())
         figures = (figure for name in names or PARTS for figure in parts[name](options))
         about = machine()
-        if wants_json():
-            emit({"machine": about, "figures": [each.values() for each in figures]})
+        if output.wants_json():
+            output.emit({"machine": about, "figures": [each.values() for each in figures]})
             return
-        say(about)
+        output.say(about)
         for figure in figures:
-            say(figure.line())
-    now = f"yardstick {yardstick_ms():.2f} ms (it grows while others use the machine)"
-    note(f"at the end: {now}")
+            output.say(figure.line())
+    note(f"at the end: yardstick {yardstick_ms():.2f} ms (it grows while others use the machine)")
 
 
 NOTES = Path(__file__).with_name("notes")
 """560 notes of one sentence, 60 of which are asked for in other words."""
 
-# --- hooks ---------------------------------------------------------------------------------------
-
-HOOK_ROUNDS = 300
-WARM_UP = 5
-PAUSE_S = 0.02
+HOOK_ROUNDS, WARM_UP = 300, 5
 PAYLOAD_BYTES, NEARLY_BYTES = 4096, 200
 """Of a report of an edit: the size that is common."""
 HOOK_AIM = Aim(most=3.5)
@@ -143,10 +134,7 @@ def hooks(options: Options) -> Iterator[Figure]:
 
 
 def timed(programs: Sequence[list[str]], payload: bytes, rounds: int, cwd: Path) -> list[Times]:
-    """Return for each program its seconds by the clock and of processor time, round by round.
-
-    They run in turn, A B A B …, so that a busy moment hits all of them alike.
-    """
+    """Return the seconds of clock and processor of each program; A B A B in turn."""
     environ = {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
     took: list[Times] = [[] for _ in programs]
     with chdir(cwd):
@@ -155,15 +143,12 @@ def timed(programs: Sequence[list[str]], payload: bytes, rounds: int, cwd: Path)
                 spent = _ran_s(argv, payload, environ)
                 if number >= WARM_UP:
                     times.append(spent)
-            time.sleep(PAUSE_S)
+            time.sleep(0.02)
     return took
 
 
 def _ran_s(argv: list[str], payload: bytes, environ: dict[str, str]) -> tuple[float, float]:
-    """Run a program to its end; return the seconds of both clocks.
-
-    `posix_spawn` copies no memory of this process, which would count otherwise.
-    """
+    """Run a program by `posix_spawn`, which copies no memory of ours; return both its times."""
     reading, writing = os.pipe()
     os.write(writing, payload)
     os.close(writing)
@@ -178,8 +163,6 @@ def _ran_s(argv: list[str], payload: bytes, environ: dict[str, str]) -> tuple[fl
     os.close(reading)
     return took_s, used.ru_utime + used.ru_stime
 
-
-# --- found ---------------------------------------------------------------------------------------
 
 PLACES = (3, 5)
 """Among how many answers the right one is looked for."""
@@ -226,21 +209,20 @@ def bundled() -> tuple[Sequence[str], Sequence[NoteQuery]]:
 def holding(place: Lab, titles: Sequence[str]) -> Iterator[RunningMemory]:
     """Lend observer with the notes, once all of them can be found by meaning."""
     with closing(SqliteStore(place.home.database)) as store, store.write() as writer:
-        writer.put_items(_noted(title, number) for number, title in enumerate(titles, start=1))
+        for number, title in enumerate(titles, start=1):
+            at_ms = now_ms() - number * 60_000
+            noted = Item(
+                id=item_id(number), uuid=item_uuid(str(number), at_ms), kind="observation",
+                type="commit", title=title, project_id=UNASSIGNED, created_ms=at_ms,
+                updated_ms=at_ms,
+            )  # fmt: skip
+            writer.put_items([noted])
     daemon = place.up()
     until(lambda: client.call(place.home, "GET", "/status")["vectors"] == len(titles))
     with wire(launcher(), place.folder) as asked:
         until(lambda: "degraded" not in asked.call("search", query="total"))
         until(lambda: is_quiet(daemon))  # the slower model completes vectors when work pauses
         yield RunningMemory(lambda text: str(asked.call("search", query=text)), (daemon, asked.pid))
-
-
-def _noted(title: str, number: int) -> Item:
-    at_ms = now_ms() - number * 60_000
-    return Item(
-        id=item_id(number), uuid=item_uuid(str(number), at_ms), kind="observation", type="commit",
-        title=title, project_id=UNASSIGNED, created_ms=at_ms, updated_ms=at_ms,
-    )  # fmt: skip
 
 
 def asked_for(
@@ -267,18 +249,11 @@ def asked_for(
 
 
 def order(answer: str, titles: Sequence[str]) -> Sequence[int]:
-    """Return the places of the notes that an answer holds, in the order in which it names them.
-
-    No memory's format is in its way.
-    """
+    """Return the places of the notes that an answer holds, in the order in which it names them."""
     at = {place: answer.find(title) for place, title in enumerate(titles) if title in answer}
     return sorted(at, key=at.__getitem__)
 
 
-# --- kills ---------------------------------------------------------------------------------------
-
-KILLS = 200
-ALIVE_S = (0.0, 0.5)
 BETWEEN_S = 0.004
 """Between two reports of one reporter; there are two of hooks and two of the HTTP API."""
 NONE = Aim(percent=95, most=0)
@@ -287,12 +262,12 @@ NONE = Aim(percent=95, most=0)
 def kills(options: Options) -> Iterator[Figure]:
     """Yield what was lost and what was doubled while the daemon was killed; both must be none."""
     with lab(options) as place:
-        project, count = place.repository("shop"), options.rounds(KILLS)
+        project, count = place.repository("shop"), options.rounds(200)
         moments = random.Random(20261122)  # noqa: S311 - any moments will do
         with _reporters(place, project) as reported:
             for _ in range(count):
                 daemon = place.up()
-                time.sleep(moments.uniform(*ALIVE_S))
+                time.sleep(moments.uniform(0.0, 0.5))
                 os.kill(daemon, signal.SIGKILL)
                 until(lambda: not client.is_running(place.home), step_s=0.001)
         place.up()
@@ -369,10 +344,7 @@ def _stored(place: Lab) -> Counter[str]:
     return counted
 
 
-# --- sizes ---------------------------------------------------------------------------------------
-
-EVENTS = 20_000
-STARTS = 50
+EVENTS, STARTS = 20_000, 50
 DRAIN = Aim(least=3000.0)
 ANSWER = Aim(percent=95, most=50.0)
 STEP_S = 0.05

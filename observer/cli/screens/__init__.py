@@ -20,11 +20,7 @@ class Asker:
         self.scope = ""
 
     async def listed(self, question: str, **arguments: object) -> Any:  # noqa: ANN401 - JSON of each question
-        """Return the JSON of what is asked of the project here, or of all; `scope` says which.
-
-        Raises:
-            ObserverError: the question is wrong, or the memory cannot be read.
-        """
+        """Return the JSON of what is asked of this project, or of all; raises as `text_of`."""
         given = {"project": None, "everywhere": self.everywhere, **arguments}
         scope, text = await asyncio.to_thread(text_of, question, is_json=True, **given)
         self.scope = scope.partition(" (")[0]
@@ -35,11 +31,7 @@ class Asker:
         return (await asyncio.to_thread(text_of, question, is_json=is_json, **arguments))[1]
 
     async def settle(self, newer: int, older: int, how: str, content: str = "") -> None:
-        """Say what holds of a pair, as the person at the terminal.
-
-        Raises:
-            ObserverError: as `notes.pairs.Pairs.settle`, or no daemon answers.
-        """
+        """Say what holds of a pair, as the person; raises as `notes.pairs.Pairs.settle`."""
         asked = {"action": "settle", "id": newer, "other": older, "how": how, "content": content}
         await asyncio.to_thread(on_behalf, "/note", **asked)
 

@@ -1,7 +1,4 @@
-"""The screens of a terminal: keys, lists of what happened and is found, one item, an end.
-
-The end leaves the terminal as it was, however it comes.
-"""
+"""The screens of a terminal, which is as it was after the end, however that comes."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar, cast
 
 import orjson
@@ -17,6 +15,7 @@ from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.css.query import NoMatches
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -26,34 +25,26 @@ from observer.cli.session import written
 from observer.core.errors import ObserverError
 from observer.core.moment import minute_of
 from observer.core.text import one_line, plain
-from observer.tools.asking import (
-    FIRST_SESSION,
-    MOST_RESULTS,
-    colour_of,
-    scope_line,
-)
+from observer.tools.asking import FIRST_SESSION, MOST_RESULTS, colour_of, scope_line
 
 Row = dict[str, Any]
 
 ROWS = 200
 """Rows of one page; more come as the last one is reached."""
-TYPING_S = 0.12
-"""A pause in typing after which is asked."""
-LOOK_S = 1.0
-ROOMY = 60
-"""Columns from which on a line begins with its time."""
 TITLE_CHARS = 400
+
+
+def vi(*actions: str) -> list[BindingType]:
+    """Return the keys of `less` and `vi` down, up, to the first and to the last."""
+    return [Binding(key, action, show=False) for key, action in zip("jkgG", actions, strict=True)]
 
 
 class Words(VerticalScroll):
     """A text with the keys of `less` and `vi` beside its own."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "scroll_down", show=False),
-        Binding("k", "scroll_up", show=False),
-        Binding("g", "scroll_home", show=False),
-        Binding("G", "scroll_end", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = vi(
+        "scroll_down", "scroll_up", "scroll_home", "scroll_end"
+    )
 
 
 class ItemScreen(Screen[None]):
@@ -72,13 +63,11 @@ class ItemScreen(Screen[None]):
         self._open_session = open_session
 
     def compose(self) -> ComposeResult:
-        """Yield the text, and the keys."""
         with Words(id="text"):
             yield Static("", id="words", markup=False)
         yield Footer()
 
     def on_mount(self) -> None:
-        """Ask for the item."""
         self.set_focus(self.query_one(Words))
         self._show("show", handles=[self._handle], limit=1)
 
@@ -92,11 +81,9 @@ class ItemScreen(Screen[None]):
         self.query_one(Static).update(Text.assemble((head, "bold"), "\n", rest))
 
     def action_around(self) -> None:
-        """Show what happened around the item."""
         self._show("timeline", anchor=self._handle, depth_before=10, depth_after=10)
 
     async def action_session(self) -> None:
-        """Open the session that the item is of."""
         asked = {"handles": [self._handle], "limit": 1}
         try:
             found = orjson.loads(await self._source.shown("show", is_json=True, **asked))
@@ -112,12 +99,7 @@ class ItemScreen(Screen[None]):
 class Rows(OptionList):
     """A list with the keys of `less` and `vi` beside its own."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "cursor_down", show=False),
-        Binding("k", "cursor_up", show=False),
-        Binding("g", "first", show=False),
-        Binding("G", "last", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = vi("cursor_down", "cursor_up", "first", "last")
 
 
 class Listing(Screen[None]):
@@ -131,14 +113,12 @@ class Listing(Screen[None]):
         self.listed: list[Row] = []
 
     def compose(self) -> ComposeResult:
-        """Yield the heading, the list, what is said where it is empty, and the keys."""
         yield Static(self.heading, id="head", markup=False)
         yield Static("", id="empty", markup=False)
         yield Rows(id="list", markup=False)
         yield Footer()
 
     def on_mount(self) -> None:
-        """Ask for the first time."""
         self.set_focus(self.query_one(Rows))
         self.reload()
 
@@ -150,7 +130,8 @@ class Listing(Screen[None]):
             found, empty = await self.rows()
         except ObserverError as error:
             found, empty = [], words_of(error)
-        self.show(found, empty)
+        with suppress(NoMatches):  # it was left meanwhile
+            self.show(found, empty)
 
     async def rows(self) -> tuple[list[Row], str]:
         """Return what to list, and what is said if that is nothing."""
@@ -163,7 +144,7 @@ class Listing(Screen[None]):
         colour = colour_of(kind, failed=bool(has_failed))
         parts = [(f"{kind:<10}  ", colour), (plain(one_line(row["title"], TITLE_CHARS)), "")]
         when = minute_of(row["created_at"])[5:16]
-        is_roomy = self.size.width >= ROOMY
+        is_roomy = self.size.width >= 60
         return Text.assemble(*([(f"{when}  ", "dim")] if is_roomy else []), *parts)
 
     def show(self, found: Sequence[Row], empty: str) -> None:
@@ -182,7 +163,6 @@ class Listing(Screen[None]):
         self.query_one("#head", Static).update(plain(self.title_line()))
 
     def title_line(self) -> str:
-        """Return the first line of the screen."""
         return f"{self.heading} {self.source.scope}".strip()
 
     def _option(self, row: Row) -> Option:
@@ -196,17 +176,14 @@ class Listing(Screen[None]):
             self.call_after_refresh(self.show, self.listed, "")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Open the row that was chosen."""
         self.open(self.listed[event.option_index])
 
     def open(self, row: Row) -> None:
-        """Open a row."""
         self.app.push_screen(
             ItemScreen(self.source, str(row["id"]), open_session=self.open_session)
         )
 
     def open_session(self, handle: str) -> None:
-        """Open the course of a session."""
         self.app.push_screen(SessionScreen(self.source, handle))
 
 
@@ -229,14 +206,12 @@ class TimelineScreen(Listing):
         self._is_whole = False
 
     def compose(self) -> ComposeResult:
-        """Yield the box for words above the list."""
         yield Input(placeholder="/ to search; words, title:auth*, NOT oauth", id="words")
         yield from super().compose()
 
     def on_mount(self) -> None:
-        """Look from now on whether something happened."""
         super().on_mount()
-        self.set_interval(LOOK_S, self._look)
+        self.set_interval(1.0, self._look)
 
     @property
     def words(self) -> str:
@@ -265,16 +240,14 @@ class TimelineScreen(Listing):
         return "" if self.source.scope == scope_line("") else ", or a for all projects"
 
     def title_line(self) -> str:
-        """Return what is listed, and of which projects."""
         heading = f"{len(self.listed)} found" if self.words else self.heading
         return f"{heading} {self.source.scope}"
 
     def on_input_changed(self) -> None:
         """Ask once typing pauses."""
-        self.reload(TYPING_S)
+        self.reload(0.12)
 
     def on_input_submitted(self) -> None:
-        """Go to what was found."""
         self.set_focus(self.query_one(Rows))
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
@@ -302,25 +275,20 @@ class TimelineScreen(Listing):
         return not (action == "search" and is_typing) and super().check_action(action, parameters)
 
     def action_search(self) -> None:
-        """Type words."""
         self.set_focus(self.query_one(Input))
 
     def action_clear(self) -> None:
-        """Leave the search."""
         self.query_one(Input).value = ""
         self.set_focus(self.query_one(Rows))
 
     def action_everywhere(self) -> None:
-        """Ask of all projects, or of the one here again."""
         self.source.everywhere = not self.source.everywhere
         self.reload()
 
     def action_sessions(self) -> None:
-        """List sessions."""
         self.app.push_screen(SessionList(self.source))
 
     def action_review(self) -> None:
-        """Settle near pairs."""
         from observer.cli.screens.review import Review  # noqa: PLC0415 - its editor is seldom wanted
 
         self.app.push_screen(Review(self.source))
@@ -350,7 +318,6 @@ class SessionList(Below):
         return Text.assemble((f"s{row['id']:<7} ", is_on), (f"{when}  ", "dim"), about)
 
     def open(self, row: Row) -> None:
-        """Open a session."""
         self.open_session(f"s{row['id']}")
 
 
@@ -376,7 +343,6 @@ class SessionScreen(Below):
         return cast("list[Row]", session["items"]), "nothing of this session is kept"
 
     def title_line(self) -> str:
-        """Return what session this is."""
         return self.heading
 
     def line(self, row: Row) -> Text:
@@ -401,16 +367,13 @@ class Keys(ModalScreen[None]):
     """The keys, until any is pressed."""
 
     def compose(self) -> ComposeResult:
-        """Yield the keys."""
         with VerticalScroll(id="keys"):
             yield Static(KEYS, markup=False)
 
     def on_key(self) -> None:
-        """Go back."""
         self.dismiss()
 
     def on_click(self) -> None:
-        """Go back."""
         self.dismiss()
 
 
@@ -445,25 +408,21 @@ class Tui(App[int]):
         self.animation_level = "none"
 
     def on_mount(self) -> None:
-        """Show the first screen, and be ready to be ended from outside."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             loop.add_signal_handler(number, self.action_end, 128 + number)
         self.push_screen(TimelineScreen(Asker()))
 
     def action_keys(self) -> None:
-        """Show the keys."""
         self.push_screen(Keys())
 
     def action_out(self) -> None:
-        """Leave this screen, or the application with the first one."""
         if len(self.screen_stack) > 2:
             self.pop_screen()
         else:
             self.action_end(0)
 
     def action_end(self, code: int) -> None:
-        """End with an exit code."""
         self.exit(code)
 
 

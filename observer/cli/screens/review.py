@@ -17,10 +17,6 @@ from observer.cli.screens import Asker, words_of
 from observer.core.errors import ObserverError
 from observer.core.text import counted, plain
 
-PAIRS = 50
-BESIDE = 90
-"""Columns from which on the two notes stand beside each other."""
-
 
 class Review(Screen[None]):
     """One pair after the other: the newer note, and the older one beside or below it."""
@@ -41,7 +37,6 @@ class Review(Screen[None]):
         self._is_busy = True
 
     def compose(self) -> ComposeResult:
-        """Yield what is left, the two notes, and the keys."""
         yield Static("", id="head", markup=False)
         with Container(id="pair"):
             for end in ("newer", "older"):
@@ -50,17 +45,16 @@ class Review(Screen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Ask for the pairs."""
         self._load()
 
     def on_resize(self, event: Resize) -> None:
         """Put the notes below each other where they are too narrow beside."""
-        self.query_one("#pair").set_class(event.size.width >= BESIDE, "beside")
+        self.query_one("#pair").set_class(event.size.width >= 90, "beside")
 
     @work
     async def _load(self) -> None:
         try:
-            found = await self._source.listed("pairs", limit=PAIRS)
+            found = await self._source.listed("pairs", limit=50)
         except ObserverError as error:
             self._say(words_of(error))
             return
@@ -107,12 +101,10 @@ class Review(Screen[None]):
         self._is_busy = False
 
     def action_skip(self) -> None:
-        """Leave this pair for later."""
         self._pairs = [*self._pairs[1:], *self._pairs[:1]]
         self._show()
 
     def action_merge(self) -> None:
-        """Write what is said from now on in the place of both."""
         if self._pairs:
             both = "\n\n".join(self._pairs[0][end]["content"] for end in ("newer", "older"))
             self.app.push_screen(Merged(plain(both)), self._merged)
@@ -136,19 +128,15 @@ class Merged(Screen[str]):
         self._content = content
 
     def compose(self) -> ComposeResult:
-        """Yield the editor, and the keys."""
         yield Static("In the place of both is said from now on:", id="head", markup=False)
         yield TextArea(self._content)
         yield Footer()
 
     def on_mount(self) -> None:
-        """Write at once: what is typed ahead is for the editor."""
         self.set_focus(self.query_one(TextArea))
 
     def action_keep(self) -> None:
-        """Keep what is written."""
         self.dismiss(self.query_one(TextArea).text)
 
     def action_leave(self) -> None:
-        """Change nothing."""
         self.dismiss("")

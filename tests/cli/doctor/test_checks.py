@@ -54,24 +54,15 @@ def status(**fields: object) -> Status:
     return Status(**fields)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("folder", "found"), [("/var/x", "ext4"), ("/home/ana/.observer", "ext4"), ("/homes", "ext4")]
-)
-def test_a_local_file_system_is_well(tmp_path: Path, folder: str, found: str) -> None:
+def test_a_home_on_another_machine_is_found(tmp_path: Path) -> None:
     mounts = tmp_path / "mountinfo"
     mounts.write_text(MOUNTS)
-    assert file_system(Path(folder), mounts) == found
-
-
-@pytest.mark.parametrize(
-    ("folder", "found"), [("/home/bea", "nfs4"), ("/mnt/my disk/x", "fuse.sshfs"), ("/srv", "cifs")]
-)
-def test_a_home_on_another_machine_is_found(tmp_path: Path, folder: str, found: str) -> None:
-    mounts = tmp_path / "mountinfo"
-    mounts.write_text(MOUNTS)
-    with pytest.raises(ObserverError, match=found) as wrong:
-        file_system(Path(folder), mounts)
-    assert "OBSERVER_HOME" in wrong.value.hint
+    for folder in ("/var/x", "/home/ana/.observer", "/homes"):
+        assert file_system(Path(folder), mounts) == "ext4"
+    for folder, found in (("/home/bea", "nfs4"), ("/mnt/my disk/x", "fuse.ss"), ("/srv", "cifs")):
+        with pytest.raises(ObserverError, match=found) as wrong:
+            file_system(Path(folder), mounts)
+        assert "OBSERVER_HOME" in wrong.value.hint
 
 
 def test_watches_that_run_out_are_found_and_an_unknown_system_is_not_judged(tmp_path: Path) -> None:
@@ -174,9 +165,6 @@ def test_a_damaged_index_is_made_anew(context: InstallContext) -> None:
     (here.index / "index.json").write_text("{")
     assert apply_fix("index", context) == "had the index made anew"
     assert by_name(store_checks(here, status()))["index"].is_well
-
-
-# --- clients that went quiet ---------------------------------------------------------------------
 
 
 def used(context: InstallContext, name: str, days_ago: float) -> None:
@@ -282,6 +270,8 @@ def damaged(run: Run, home: Home) -> Path:
 
 
 def test_fixes_are_done_said_and_checked(run: Run, damaged: Path, home: Home) -> None:
+    found = run("doctor", "--quick", "--json").json
+    assert (found["is_well"], found["fixed"]) == (False, [])
     shown = run("doctor", "--quick")
     assert shown.code == 1
     assert re.search("WRONG +hooks +out of date: recall; refresh them with: observer", shown.out)
@@ -295,19 +285,6 @@ def test_fixes_are_done_said_and_checked(run: Run, damaged: Path, home: Home) ->
     assert "WRONG" not in done.out
     assert home.root.stat().st_mode & 0o077 == 0
     assert "fixed" not in run("doctor", "--quick", "--fix").out
-
-
-@pytest.mark.usefixtures("damaged")
-def test_scripts_see_what_was_fixed(run: Run) -> None:
+    home.root.chmod(0o755)
     found = run("doctor", "--quick", "--fix", "--json").json
-    assert found["is_well"]
-    assert len(found["fixed"]) == 2
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("damaged")
-def test_each_installed_hook_is_tried(run: Run) -> None:
-    found = run("doctor", "--fix", "--json").json
-    checks = {check["name"]: check for check in found["checks"]}
-    assert checks["claude-code probe"]["found"].startswith("stored after ")
-    assert checks["secrets"]["is_well"]
+    assert (found["is_well"], len(found["fixed"])) == (True, 1)

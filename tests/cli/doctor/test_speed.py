@@ -18,19 +18,8 @@ from observer.cli.doctor.speed import bundled, order
 from observer.core.paths import Home
 
 
-@pytest.mark.parametrize(
-    ("percent", "expected"),
-    [
-        pytest.param(50, 2.0, id="p50"),
-        pytest.param(95, 4.0, id="p95"),
-        pytest.param(1, 1.0, id="p1"),
-    ],
-)
-def test_a_percentile_is_one_of_the_samples(percent: int, expected: float) -> None:
-    assert percentile([4.0, 1.0, 3.0, 2.0], percent) == expected
-
-
-def test_a_percentile_an_aim_and_a_single_value_are_said() -> None:
+def test_a_percentile_an_aim_and_a_single_value_are_said(tmp_path: Path) -> None:
+    assert [percentile([4.0, 1.0, 3.0, 2.0], each) for each in (50, 95, 1)] == [2.0, 4.0, 1.0]
     assert math.isnan(percentile([], 50))
     assert Figure("x", [], " ms").values()["p50"] is None
     figure = Figure("storing", [10.0, 20.0, 30.0], " ms", (Aim(percent=95, most=25.0),))
@@ -38,18 +27,9 @@ def test_a_percentile_an_aim_and_a_single_value_are_said() -> None:
     assert figure.values()["aims"] == ["aim p95 <= 25.0: MISSED"]
     assert "aim p50 >= 5.00 ms: met" in Figure("s", [6.0], " ms", (Aim(least=5.0),)).line()
     assert "p95" not in Figure("disk", [4.0], " KB").line()
-
-
-@pytest.mark.parametrize(
-    ("number", "expected"), [(0.123, "0.12"), (12.34, "12.3"), (1234.5, "1,234")]
-)
-def test_numbers_have_three_telling_digits(number: float, expected: str) -> None:
-    assert shown(number) == expected
-
-
-def test_a_share_of_the_rounds_is_one_at_least(tmp_path: Path) -> None:
-    assert Options(share=0.1, work=tmp_path).rounds(300) == 30
-    assert Options(share=0.01, work=tmp_path).rounds(3) == 1
+    assert [shown(number) for number in (0.123, 12.34, 1234.5)] == ["0.12", "12.3", "1,234"]
+    rounds = [Options(share=share, work=tmp_path).rounds(300) for share in (0.1, 0.001)]
+    assert rounds == [30, 1]
 
 
 def test_every_query_of_the_set_is_about_one_of_its_notes_ranked_by_place() -> None:

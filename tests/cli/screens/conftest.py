@@ -15,7 +15,6 @@ from tests.support import Until
 
 ROOT = Path(__file__).parents[3]
 PROMPT = "ready>"
-Keys = tuple[str, ...]
 
 
 class Tmux:

@@ -101,19 +101,12 @@ def test_it_takes_along_what_was_decided_about_it(world: World) -> None:
         assert list(reader.triages("ana")) == [6]
 
 
-def test_what_was_recorded_in_a_session_is_not_apart(world: World) -> None:
-    world.tell(BIRD, days=1, session="s1")
-    forget(world, item_id(1))
-    found = due(world)
-    assert found
-    assert not found.is_apart
-
-
 def test_no_byte_is_held_of_a_note_of_no_project_that_a_session_recorded(world: World) -> None:
     world.tell(BIRD, Remember(content="another"), days=1, session="s1")
     forget(world, item_id(1))
     found = due(world)
     assert found
+    assert not found.is_apart
     take_out(world, sorted(found.seqs))
     assert wipe(world.store)
     assert not held(world)

@@ -43,7 +43,7 @@ def test_it_goes_from_log_items_and_copies(copied: Home) -> None:
     assert holding(copied, VALUE) == []
     with closing(SqliteStore(copied.database)) as store, store.read() as reader:
         assert reader.totals().events == 3
-        assert not redact.is_behind(reader)
+        assert reader.meta(redact.SEARCHED) == SEEN.state
 
 
 def test_the_next_daemon_derives_what_a_killed_one_redacted(
@@ -51,7 +51,9 @@ def test_the_next_daemon_derives_what_a_killed_one_redacted(
 ) -> None:
     caplog.set_level("INFO")
     with retaining(copied, OTHER, BARE, NAMED), closing(SqliteStore(copied.database)) as store:
-        redact.redact_found(store, redact.found(store)[0], SEEN.state, 0)
+        with store.read() as reader:
+            seqs = redact.found_in(reader)
+        redact.redact_found(store, seqs, SEEN.state, 0)
     assert holding(copied, VALUE)
     with retaining(copied) as worker:
         asyncio.run(worker.look(NOW_MS))
@@ -80,23 +82,22 @@ def test_it_goes_soon_after_it_is_recognised(home: Home) -> None:
     assert not holding(home, LATER)
 
 
-def test_a_search_goes_on_where_a_killed_daemon_was(home: Home) -> None:
+def test_a_search_goes_on_where_a_killed_daemon_was_and_ends_without_news(home: Home) -> None:
+    looked: list[int] = []
+
+    def catch_up() -> tuple[int, int]:
+        looked.clear()
+        count = redact.catch_up(store, lambda work, *given: work(*given), looked.append)
+        return count, sum(looked)
+
     with retaining(home, OTHER, BARE), closing(SqliteStore(home.database)) as store:
         SEEN.learn([VALUE])
         redact.redact_found(store, [], SEEN.state, 1)
-        with store.read() as reader:
-            assert redact.searched(reader) == 1
-            SEEN.learn([LATER])
-            assert redact.searched(reader) == 0
-
-
-def test_without_news_nothing_is_searched(home: Home) -> None:
-    with retaining(home, OTHER, NAMED) as worker:
-        asyncio.run(worker.look(NOW_MS))
-        with closing(SqliteStore(home.database)) as store, store.read() as reader:
-            assert not redact.is_behind(reader)
-            SEEN.learn([LATER])
-            assert redact.is_behind(reader)
+        assert catch_up() == (1, 1)
+        assert catch_up() == (0, 0)
+        SEEN.learn([LATER])
+        redact.redact_found(store, [], "what was known before", 1)
+        assert catch_up() == (0, 2)
 
 
 def test_the_name_of_a_project_goes_as_well(home: Home, tmp_path: Path) -> None:

@@ -41,14 +41,9 @@ def full(home: Home) -> Home:
     bodies += [Commit(hash="c0ffee", subject="Mend the cart")]
     with closing(SqliteStore(home.database)) as store:
         pipeline = pipeline_over(store, home, NOW_MS)
-        pipeline.ingest(
-            [
-                Event(
-                    id=f"e{n}", at_ms=NOW_MS - 10**9 + n * 1000, client="c", session="s", body=body
-                )
-                for n, body in enumerate(bodies)
-            ]
-        )
+        for n, body in enumerate(bodies):
+            at_ms = NOW_MS - 10**9 + n * 1000
+            pipeline.ingest([Event(id=f"e{n}", at_ms=at_ms, client="c", session="s", body=body)])
     home.backups.mkdir()
     for n in range(3):
         copy = home.backups / f"observer-auto-{n}.db"
@@ -75,19 +70,18 @@ def test_it_is_said_before_anything_goes(full: Home) -> None:
 def test_nothing_goes_by_what_is_written_before_somebody_agreed(full: Home) -> None:
     full.config.write_text("max_home_mb = 2\nretention_days = 1\n")
     before = kinds(full)
-    waiting = config.load(full, {})
-    with retaining(
-        full, max_home_mb=waiting.max_home_mb, retention_days=waiting.retention_days
-    ) as look:
+
+    def limits() -> dict[str, int]:
+        found = config.load(full, {})
+        return {"max_home_mb": found.max_home_mb, "retention_days": found.retention_days}
+
+    with retaining(full, **limits()) as look:
         assert [asyncio.run(look.look(NOW_MS)) for _ in range(2)] == [0, 0]
     assert kinds(full) == before
     config.confirm(full, "max_home_mb", 2)
     assert config.load(full, {}).max_home_mb == 0, "it goes only together with the other"
     config.confirm(full, "retention_days", 1)
-    agreed = config.load(full, {})
-    with retaining(
-        full, max_home_mb=agreed.max_home_mb, retention_days=agreed.retention_days
-    ) as look:
+    with retaining(full, **limits()) as look:
         assert asyncio.run(look.look(NOW_MS)) > 0
 
 
@@ -105,9 +99,8 @@ def test_copies_go_first_and_then_the_oldest_of_least_worth(full: Home) -> None:
     cap = size_cap.read(full)
     assert cap
     assert (cap.copies, cap.events) == (2, removed)
-    assert size_cap.text(full, now_ms=cap.at_ms).startswith(
-        f"{removed} events and 2 old files dropped"
-    )
+    said = size_cap.text(full, now_ms=cap.at_ms)
+    assert said.startswith(f"{removed} events and 2 old files dropped")
     assert size_cap.text(full, now_ms=cap.at_ms + size_cap.REMEMBERED_MS) == ""
 
 
