@@ -359,6 +359,8 @@ def taken_back(before: ProjectState, after: ProjectState) -> dict[int, set[str]]
     if before.edits is after.edits:
         return {}
     was = {edit.seq for edit in before.edits if edit.reverted_by}
+    if was.issuperset(edit.seq for edit in after.edits if edit.reverted_by):
+        return {}  # as after most edits, of which each comes here
     there: set[tuple[int, str]] = set()
     gone: set[tuple[int, str]] = set()
     for edit in after.edits:

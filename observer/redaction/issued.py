@@ -10,7 +10,7 @@ character: hostile text costs linear time and cannot hide a secret behind a fals
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from observer.core.patterns import lazy_pattern
@@ -201,14 +201,15 @@ for _row in table("contexts.toml")["rows"]:
     _made = _Row(_row["class"], _row["accept"], *_patterns)
     for _anchor in _row["anchor"].split("|"):
         _BY_ANCHOR.setdefault(_anchor, []).append(_made)
+ANCHORS = tuple(_BY_ANCHOR)
 
 
-def context_secrets(text: str, low: str) -> Iterator[Span]:
+def context_secrets(text: str, low: str, gates: Collection[str]) -> Iterator[Span]:
     """Yield the secrets that their context gives away, by anchor and then by position.
 
-    `low` is the text in lower case, at equal offsets.
+    `low` is the text in lower case, at equal offsets; `gates` are the `ANCHORS` in it.
     """
-    for anchor in filter(low.__contains__, _BY_ANCHOR):
+    for anchor in filter(gates.__contains__, _BY_ANCHOR):
         at = low.find(anchor)
         while at >= 0:
             end = at + 1

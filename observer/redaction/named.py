@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -55,7 +55,7 @@ SECRET_NAMES = tuple(
     )
     for row in _NAMES
 )
-ASCII_NAMES = tuple(each for each in SECRET_NAMES if each.gate.isascii())
+GATES = tuple(dict.fromkeys(each.gate for each in SECRET_NAMES))
 
 
 def is_no_secret(text: str, at: int, end: int) -> bool:
@@ -100,10 +100,13 @@ def _is_generated(value: str) -> bool:
     )
 
 
-def named_secrets(text: str, low: str) -> Iterator[Span]:
-    """Yield the values of secrets' names; `low` is the text in lower case, at equal offsets."""
-    for word in ASCII_NAMES if low.isascii() else SECRET_NAMES:
-        if word.gate not in low:
+def named_secrets(text: str, low: str, gates: Collection[str]) -> Iterator[Span]:
+    """Yield the values of secrets' names.
+
+    `low` is the text in lower case, at equal offsets; `gates` are the `GATES` in it.
+    """
+    for word in SECRET_NAMES if gates else ():
+        if word.gate not in gates:
             continue
         at = 0
         head = below = 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import html
+import string
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -19,6 +20,11 @@ from observer.redaction.shapes import Span
 
 _IS = Patterns("plain")
 
+_HEX = bytes(
+    48 if chr(code) in string.hexdigits else 32 if code in b" :" else 97 for code in range(256)
+)
+_PAIRS = b" ".join([b"00"] * 8)
+"""How eight pairs of hexadecimal digits look in `_HEX`."""
 _AROUND = 240
 """Characters around an escape that are read again with it."""
 
@@ -44,8 +50,6 @@ def _character(escape: str) -> str:
     return chr(int(escape[-2:], 16))
 
 
-_JOINTS = {"\n": "lines", " +": "plus", "+": "plus", " ||": "bars", " .": "dots", " \\\n": "folds"}
-"""What may stand between two strings that are one, and the pattern of all of it."""
 _KINDS: tuple[tuple[str, str, Callable[[str], str]], ...] = (
     ("\x1b", "colour", lambda _: ""),
     ("\\", "backslash", _backslashed),
@@ -55,7 +59,8 @@ _KINDS: tuple[tuple[str, str, Callable[[str], str]], ...] = (
     ("=3D", "printable", _character),
     ("=20", "space", _character),
     ("=\n", "soft_break", lambda _: ""),
-    *((quote + sign, name, lambda _: "") for quote in "\"'" for sign, name in _JOINTS.items()),
+    ('"', "joints_double", lambda _: ""),
+    ("'", "joints_single", lambda _: ""),
 )
 """What stands in a text with such an escape, its pattern, and what it stands for."""
 
@@ -84,12 +89,13 @@ class Reading(NamedTuple):
         return start, start + 1
 
 
-def plain_reading(text: str, runs: str) -> Reading | None:
+def plain_reading(text: str, low: str, runs: str) -> Reading | None:
     """Return the plain reading of what surrounds the escapes of a text; None if it has none.
 
-    `runs` are its `long_runs`. Most text has no escapes, and this is quickly seen.
+    `low` is the text in lower case, `runs` are its `long_runs`. Most text has no escapes, and this
+    is quickly seen.
     """
-    escapes = list(_escapes(text, runs))
+    escapes = list(_escapes(text, low, runs))
     if not escapes:
         return None
     parts: list[str] = []
@@ -120,7 +126,7 @@ def plain_reading(text: str, runs: str) -> Reading | None:
     return Reading("".join(parts), starts, sources)
 
 
-def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
+def _escapes(text: str, low: str, runs: str) -> Iterator[tuple[int, int, str]]:
     """Yield where escapes stand in a text, and what they stand for."""
     for sign, name, resolve in _KINDS:
         if sign in text:
@@ -128,9 +134,9 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
                 yield *found.span(), resolve(found[0])
     for found in _IS.unseen.finditer("" if text.isascii() else text):
         yield *found.span(), ""
-    for found in _IS.pairs.finditer(text):
+    has_pairs = _PAIRS in text.encode("ascii", "replace").translate(_HEX)
+    for found in _IS.pairs.finditer(text if has_pairs else ""):
         yield *found.span(), bytes.fromhex(found[0].replace(":", " ")).decode("ascii")
-    low = text.lower()
     calls = text if any(map(low.__contains__, ("chr(", "char(", "charcode("))) else ""
     for found in (*_IS.codes.finditer(text), *_IS.chr.finditer(calls)):
         first = _IS.first.search(text, max(0, found.start() - 4), found.start())

@@ -10,14 +10,20 @@ from __future__ import annotations
 import hashlib
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
-from observer.redaction.issued import context_secrets, key_file_secrets, long_runs, token_secrets
-from observer.redaction.named import named_secrets
+from observer.redaction.issued import (
+    ANCHORS,
+    context_secrets,
+    key_file_secrets,
+    long_runs,
+    token_secrets,
+)
+from observer.redaction.named import GATES, named_secrets
 from observer.redaction.plain import plain_reading
 from observer.redaction.seen import SEEN
 from observer.redaction.shapes import SHAPES, Span
@@ -108,19 +114,42 @@ def _lower(text: str) -> str:
 def _secrets(text: str, readings: int = 2) -> list[Span]:
     """Return the secrets of a text, and of what it and its plain reading hide in escapes."""
     runs = long_runs(text)
-    found = _found(text, _lower(text), runs)
+    low = _lower(text)
+    found = _found(text, low, runs)
     # JSON in JSON in a URL hides twice; deeper is nobody's form, and nobody encodes a line twice.
-    if readings and (reading := plain_reading(text, runs if readings > 1 else "")):
+    if readings and (reading := plain_reading(text, low, runs if readings > 1 else "")):
         found += reading.located(_secrets(reading.text, readings - 1))
     return found
 
 
+_PARTS = (
+    "pass", "sess", "sig", "log", "con", "auth", "com", "ode", "cre", "key", "ach", "hmac", "ook",
+    "ken", "sen", "otp", "srf",
+)  # fmt: skip
+"""What several gates have in common: without it there is none of them."""
+
+
+def _by_part(gates: Iterable[str]) -> Mapping[str, Sequence[str]]:
+    made: dict[str, list[str]] = {}
+    for gate in dict.fromkeys(gates):
+        made.setdefault(next((part for part in _PARTS if part in gate), gate), []).append(gate)
+    return made
+
+
+_GATES = _by_part((*ANCHORS, *GATES))
+_ASCII_GATES = _by_part(gate for gate in (*ANCHORS, *GATES) if gate.isascii())
+
+
 def _found(text: str, low: str, runs: str) -> list[Span]:
+    parts = _ASCII_GATES if low.isascii() else _GATES
+    gates = {
+        each for part in filter(low.__contains__, parts) for each in parts[part] if each in low
+    }
     found = [
         *token_secrets(text, runs),
         *key_file_secrets(text, low, runs),
-        *context_secrets(text, low),
-        *named_secrets(text, low),
+        *context_secrets(text, low, gates),
+        *named_secrets(text, low, gates),
     ]
     # What is found where nothing names it may be no secret elsewhere.
     SEEN.learn(part for each in found for part in text[each.start : each.end].split())

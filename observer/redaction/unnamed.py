@@ -59,12 +59,11 @@ def _is_argument(value: str, sign: str, *, is_glued: bool) -> bool:
 # --- what looks like nothing else ----------------------------------------------------------------
 
 _SHAPES = bytes(32 if code in BREAKS or code < 33 else code for code in range(256))
-_SHORTEST = 10
-_WORD = re.compile(
-    rb" (?=[^ ]{%d})(?:(?=[^ 0-9]*+[0-9])|(?=(?:[^ -]*+-){2}[a-z?]{3}))[^ ]{1,1000}+(?![^ ])"
-    % _SHORTEST
-)
-"""Long ones that hold a digit or several hyphens; a blank first is found quickest."""
+_RUNS = bytes(32 if code == 32 else 97 for code in range(256))
+_SHORTEST, _LONGEST = 10, 1000
+_RUN = b"a" * _SHORTEST
+_ODD = re.compile(rb"[^0-9]*+[0-9]|(?:[^-]*+-){2}[a-z?]{3}")
+"""What holds a digit, or several hyphens."""
 _QUERY = re.compile(rb"[&?](?=[\w.-]+=)")
 _LONG = 10
 """Letters and digits of a part that looks drawn: names have none."""
@@ -72,14 +71,27 @@ _ORDINARY = Ordinary()
 """Words that look neither drawn nor typed, whatever stands around them."""
 
 
+def _suspects(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where words stand that may be secrets by themselves."""
+    shape = text.encode("ascii", "replace").translate(_SHAPES)
+    if b"&" in shape or b"?" in shape:
+        shape = _QUERY.sub(b" ", shape)
+    runs = shape.translate(_RUNS) + b" "
+    end = 0
+    while (begin := runs.find(_RUN, end)) >= 0:
+        end = runs.index(b" ", begin)
+        if end - begin > _LONGEST or not _ODD.match(shape, begin, end):
+            continue
+        word = text[begin:end]
+        is_known = word in _ORDINARY or word.startswith(("sha", "0x", "AAAA", "nonce-"))
+        if not is_known and "arn:" not in word:
+            yield begin, end
+
+
 def unnamed_secrets(text: str) -> Iterator[Span]:
     """Yield what stands alone and looks drawn, or typed; what else may be so beside a hint."""
-    shape = _QUERY.sub(b" ", text.encode("ascii", "replace").translate(_SHAPES))
-    for found in _WORD.finditer(b" " + shape):
-        begin, stop = found.start(), found.end() - 1
+    for begin, stop in _suspects(text):
         word = text[begin:stop]
-        if word in _ORDINARY or word.startswith(("sha", "0x", "AAAA", "nonce-")) or "arn:" in word:
-            continue
         name = _IS.assigned.match(word)
         start = begin + (name.end() if name else 0)
         value = text[start:stop].rstrip(".:")

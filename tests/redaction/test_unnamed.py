@@ -100,6 +100,8 @@ def test_what_looks_like_nothing_else_goes(text: str) -> None:
         "\n".join(["", *["thequietriverrunspastthemillandthefordwhereboatswaitfortheferry"] * 3]),
         "token(['custom-write-accessor', 'custom-write-property-proc'])",
         "a.test/l?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date=20190814T220617Z&X-Amz-Expires=1",
+        # A query is no part of the path before it.
+        "see /p?v1=q7Zr2Mk9Vx4T ok",
     ],
 )
 def test_ids_digests_and_code_stay(text: str) -> None:
