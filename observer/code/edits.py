@@ -245,11 +245,8 @@ def pair_symbols(
 ) -> SymbolChanges:
     """Return what became of some symbols.
 
-    Args:
-        before: those that were there.
-        after: those that are there.
-        is_data: of what came or went, only the outermost is listed.
-        is_indented: indentation has a meaning.
+    With `is_data`, of what came or went only the outermost is listed; with `is_indented`,
+    indentation has a meaning.
     """
 
     def laid_out(text: str) -> tuple[str, ...]:
@@ -464,10 +461,7 @@ def summarize_edits(
 ) -> ChangeSummary:
     """Compare what pieces of one file said before and after, taken together.
 
-    Args:
-        edits: the pieces.
-        language: as `languages.language_of` names it.
-        symbols: what became of the symbols, where that was seen in the whole file.
+    `symbols` are what became of them, where that was seen in the whole file.
     """
     gone: list[str] = []
     fresh: list[str] = []

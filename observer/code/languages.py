@@ -222,10 +222,8 @@ def language_of(path: str) -> str:
 def definition_name(line: str, indent: int, language: str) -> str:
     """Return the name that a line defines, of at most 100 characters, or an empty string.
 
-    Args:
-        line: without its indentation; its first 300 characters are read.
-        indent: how many characters that was.
-        language: as `language_of` names it; any other is read by what most languages share.
+    `line` is without its indentation, which had `indent` characters; 300 characters of it are read.
+    An unknown language is read by what most languages share.
     """
     outermost, inner, deepest = _GRAMMARS.get(language, _SHARED)
     match = (inner if indent else outermost).match(line, 0, _LINE_CHARS)

@@ -51,12 +51,8 @@ class _Computed(Exception):
 def method_calls(script: str, owner: str) -> list[MethodCall]:
     """Return the calls of an object's methods, those whose first argument is written out.
 
-    A field of an argument whose value is computed is left out.
-
-    Args:
-        script: JavaScript; a short one may be broken somewhere, of one that is very long nothing
-            is read.
-        owner: the name by which the script knows the object.
+    A field of an argument whose value is computed is left out. A short script may be broken
+    somewhere; of one that is very long nothing is read.
     """
     source = script.encode("utf-8", "surrogatepass") if len(script) <= MOST_CHARS else b""
     try:

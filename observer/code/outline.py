@@ -38,9 +38,7 @@ class ParsedText(NamedTuple):
 def outline(text: str, language: str) -> tuple[Symbol, ...]:
     """Return the symbols of a text or of a piece of one, in the order in which they begin.
 
-    Args:
-        text: anything; broken syntax gives what its lines say.
-        language: as `languages.language_of` names it.
+    Broken syntax gives what its lines say.
     """
     found = parse_symbols(text, language)
     return lines.read_symbols(text, language) if found is None else found
@@ -68,11 +66,7 @@ def parse_fragment(text: str, language: str) -> ParsedText | None:
 def parse_lines(text: str, language: str, first: int, last: int) -> ParsedText | None:
     """Return what the tree of a parsable file says of some of its lines; None if it is not sound.
 
-    Args:
-        text: the file.
-        language: as `languages.language_of` names it.
-        first: where the lines begin, counted from 0.
-        last: where they end, not included.
+    Lines count from 0; `last` is not included.
     """
     source = text.encode("utf-8", "replace")
     try:

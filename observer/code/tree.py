@@ -307,13 +307,8 @@ class TooComplex(Exception):
 def find_nodes(text: bytes, language: str, part: Span | None = None) -> list[FoundNode] | None:
     """Return what the grammar's patterns find, outermost first; None if the tree is broken.
 
-    Args:
-        text: in UTF-8.
-        language: one that has a grammar.
-        part: with it, only what it touches is looked for, and only there the tree must be sound.
-
-    Raises:
-        TooComplex: nor is there any sense in asking about more of this text.
+    With a `part`, only what it touches is looked for, and only there the tree must be sound.
+    Raises: TooComplex (nor is there any sense in asking about more of this text).
     """
     root = _parsed(text, language, lenient_bytes=LENIENT_BYTES if part else 0)
     if root is None or (part and _is_broken(root, part)):
@@ -332,13 +327,8 @@ def find_nodes(text: bytes, language: str, part: Span | None = None) -> list[Fou
 def find_captures(text: bytes, language: str, pattern: str) -> list[dict[str, list[Node]]]:
     """Return the nodes of each match of a pattern by their names in it, in the text's order.
 
-    Args:
-        text: in UTF-8; one of more than `LENIENT_QUERY_BYTES` must not be broken anywhere.
-        language: one that has a grammar.
-        pattern: a query of tree-sitter's.
-
-    Raises:
-        TooComplex: the text takes more work than is spent on one.
+    A text of more than `LENIENT_QUERY_BYTES` must not be broken anywhere. Raises: TooComplex (the
+    text takes more work than is spent on one).
     """
     root = _parsed(text, language, lenient_bytes=LENIENT_QUERY_BYTES)
     if root is None:

@@ -107,8 +107,7 @@ class AgentMark(Value):
 def agent_marks(root: str, origin: BlamedCommit) -> tuple[AgentMark, ...]:
     """Return the claims about a commit of which `blame_lines` found lines, the strongest first.
 
-    Raises:
-        NotFound: git is not installed, or does not answer in time.
+    Raises: NotFound (git does not answer).
     """
     if not origin.hash:
         return ()

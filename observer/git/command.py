@@ -27,10 +27,7 @@ ANSWER_BYTES = 256 << 20
 class GitProcess(Git.AutoInterrupt):
     """A git that was started; it ends with whatever it started, as a context manager or unused.
 
-    Args:
-        process: leads a process group of its own.
-        wait_s: longest wait for output.
-        in_all: whether that is for all of it together.
+    `wait_s` is the longest wait for output, `in_all` for all of it together.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], *, wait_s: float, in_all: bool) -> None:
@@ -50,8 +47,7 @@ class GitProcess(Git.AutoInterrupt):
     def all(self) -> bytes:
         """Return all output.
 
-        Raises:
-            GitTimeout: it does not come to an end, or is longer than `ANSWER_BYTES`.
+        Raises: GitTimeout (it does not come to an end, or is longer than `ANSWER_BYTES`).
         """
         answer = bytearray()
         while part := self.stdout.read(PART_BYTES):
@@ -63,8 +59,7 @@ class GitProcess(Git.AutoInterrupt):
     def code(self) -> int:
         """Wait until it ends by itself, and return its exit code.
 
-        Raises:
-            GitTimeout: it does not.
+        Raises: GitTimeout (it does not).
         """
         try:
             return self._process.wait(self._wait_s)
@@ -89,9 +84,6 @@ class SafeGit(Git):
     """git for one repository, of which GitPython knows neither the folder nor the environment.
 
     It would expand `~` and variables in the one, and add the other to ours.
-
-    Args:
-        start: starts git with these words and this to read.
     """
 
     CatFileContentStream = _Content
@@ -105,8 +97,7 @@ class SafeGit(Git):
     ) -> GitProcess:
         """Start git; whoever starts it ends it. Which program it is, the first word does not say.
 
-        Raises:
-            NotFound: it is not installed, or a word cannot be passed.
+        Raises: NotFound (it is not installed, or a word cannot be passed).
         """
         return self._start(command[1:], istream)
 

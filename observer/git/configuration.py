@@ -176,15 +176,9 @@ def run_as_user(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git as the user has it configured, for what is asked about the configuration itself.
 
-    Args:
-        words: begin with one of a few commands that run nothing.
-        folder: where.
-        environ: the environment of git; of its own variables only those that
-            choose the user's configuration are kept.
-        wait_s: longest wait.
-
-    Raises:
-        NotFound: git is not installed, does not answer, or the folder is gone.
+    Of git's variables only those that choose the user's configuration are kept. The first word is
+    one of a few commands that run nothing. Raises: NotFound (git is not installed, does not answer,
+    or the folder is gone).
     """
     if words[0] not in _COMMANDS:
         raise ValueError(f"git {words[0]} may run what a repository names")
@@ -203,8 +197,7 @@ def run_as_user(
 def user_setting(name: str, *options: str) -> list[str]:
     """Return the values of a setting in the user's and the system's configuration, in order.
 
-    Raises:
-        NotFound: git is not installed.
+    Raises: NotFound (git is not installed).
     """
     values: list[str] = []
     for level in ("--system", "--global"):

@@ -59,12 +59,8 @@ class _PushTooLate(Exception):
 class Exchange:
     """A work tree of our own whose files are exchanged with one branch of a remote.
 
-    Args:
-        folder: the work tree; made where it is missing.
-        url: of the remote.
-        final: how the paths of files begin that are never changed: a disk that tears one tears it
-            for nobody else.
-        wait_s: longest wait for each answer of git.
+    `final` is how the paths of files begin that are never changed: a disk that tears one tears it
+    for nobody else. `wait_s` is the longest wait for each answer of git.
     """
 
     def __init__(self, folder: Path, url: str, *, final: str, wait_s: float = WAIT_S) -> None:
@@ -82,8 +78,7 @@ class Exchange:
     def refs(self) -> dict[str, str]:
         """Return the commits of all branches and tags of the remote, by their names.
 
-        Raises:
-            ShareUnavailable: it is out of reach.
+        Raises: ShareUnavailable (it is out of reach).
         """
         answer = self._git("ls-remote", "--quiet", "--heads", "--tags", "--", self._url)
         pairs = [line.split("\t") for line in answer.splitlines()]
@@ -96,8 +91,7 @@ class Exchange:
     def bring(self) -> None:
         """Add to the work tree what others have pushed.
 
-        Raises:
-            ShareUnavailable: the remote is out of reach, or holds branches that are not ours.
+        Raises: ShareUnavailable (the remote is out of reach, or holds branches that are not ours).
         """
         self._unlock()
         refs = self.refs()
@@ -119,8 +113,7 @@ class Exchange:
     def send(self) -> None:
         """Send what the work tree has and the remote has not.
 
-        Raises:
-            ShareUnavailable: the remote is out of reach, or takes nothing.
+        Raises: ShareUnavailable (the remote is out of reach, or takes nothing).
         """
         self._commit()
         for tried in range(MOST_TRIES):

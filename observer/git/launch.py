@@ -65,8 +65,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 def executable(path: str | None = None) -> str:
     """Return git's absolute path, out of the absolute entries of a PATH, by default our own.
 
-    Raises:
-        NotFound: it is in none of them.
+    Raises: NotFound (it is in none of them).
     """
     return _executable(os.environ.get("PATH", os.defpath) if path is None else path)
 
@@ -98,10 +97,7 @@ class GitTimeout(NotFound):
 class TimedPipe(io.RawIOBase):
     """A pipe whose reads raise `GitTimeout` instead of waiting for ever; not seekable.
 
-    Args:
-        pipe: closed with this.
-        wait_s: longest wait.
-        in_all: whether that is for all reads together; else it is for each.
+    `wait_s` is the longest wait for each read, or for all together (`in_all`).
     """
 
     def __init__(self, pipe: IO[bytes], *, wait_s: float, in_all: bool) -> None:

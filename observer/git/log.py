@@ -76,16 +76,9 @@ def commit_history(
 ) -> Iterator[tuple[int, Commit]]:
     """Return (committed_ms, commit) of all commits reachable from one, parents before children.
 
-    Args:
-        root: a folder of the repository.
-        since: a commit; what it contains is left out. One that is unknown here, as after a
-            rewritten history, leaves nothing out.
-        to: the commit.
-        at_most: yield only so many, the newest.
-
-    Raises:
-        NotFound: there is no repository, or no git.
-        ObserverError: while iterating, git found the repository damaged.
+    What `since` contains is left out; if it is unknown here, as after a rewritten history, nothing
+    is. Of `at_most` the newest are yielded. Raises: NotFound (there is no repository, or no git),
+    ObserverError (while iterating, git found the repository damaged).
     """
     wanted = _range(root, since, to)
     if not wanted:
@@ -98,8 +91,7 @@ def commit_history(
 def count_commits(root: str, *, since: str = "", to: str = "HEAD") -> int:
     """Return how many commits `commit_history` yields.
 
-    Raises:
-        NotFound: there is no repository, or no git.
+    Raises: NotFound (there is no repository, or no git).
     """
     wanted = _range(root, since, to)
     return int(git_output(root, "rev-list", "--count", wanted, "--") or 0) if wanted else 0
@@ -160,11 +152,7 @@ class HeadMove(NamedTuple):
 
 
 def head_moves(root: str) -> list[HeadMove]:
-    """Return the last moves of HEAD, newest first.
-
-    Raises:
-        NotFound: there is no git.
-    """
+    """Return the last moves of HEAD, newest first. Raises: NotFound (git does not answer)."""
     answer = git_output(root, *_REFLOG, "--date=unix", "--format=%H %gd %gs", "HEAD", "--") or ""
     lines = (line.split(" ", 2) for line in answer.split("\n") if line)
     return [HeadMove(to, message, int(at[len("HEAD@{") : -1])) for to, at, message in lines]
@@ -185,10 +173,7 @@ def head_before_resets(moves: Sequence[HeadMove], to: str) -> str:
 def rebased_commits(root: str) -> set[str]:
     """Return the last commits that a rebase made, in any work tree of the repository.
 
-    The post-rewrite hook reports what they replace.
-
-    Raises:
-        NotFound: there is no git.
+    The post-rewrite hook reports what they replace. Raises: NotFound (git does not answer).
     """
     only = ("--extended-regexp", f"--grep-reflog={_REBASED}")
     return set((git_output(root, *_REFLOG, "--all", "--format=%H", *only) or "").split())
@@ -224,11 +209,7 @@ class CommitDiff(NamedTuple):
 
 
 def resolve_commit(root: str, rev: str) -> str:
-    """Return the full hash of a commit, "" if no commit has that name here.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
+    """Return the full hash of a commit, "" if no commit has that name here. Raises: NotFound."""
     if not rev or rev.startswith("-"):
         return ""
     return git_output(root, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or ""
@@ -237,18 +218,13 @@ def resolve_commit(root: str, rev: str) -> str:
 def current_branch(root: str) -> str:
     """Return the name of the branch that is checked out, "" if HEAD is detached.
 
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    Raises: NotFound (git does not answer).
     """
     return redact_text(git_output(root, "symbolic-ref", "--short", "--quiet", "HEAD") or "")
 
 
 def checked_out_branches(root: str) -> set[str]:
-    """Return the names of the branches that are checked out in any work tree.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
+    """Return the names of the branches that are checked out in any work tree. Raises: NotFound."""
     lines = (git_output(root, "worktree", "list", "--porcelain") or "").split("\n")
     mark = "branch refs/heads/"
     return {redact_text(line.removeprefix(mark)) for line in lines if line.startswith(mark)}
@@ -257,14 +233,8 @@ def checked_out_branches(root: str) -> set[str]:
 def commits_between(root: str, since: str, to: str) -> Iterator[CommitDiff]:
     """Yield the commits that `to` contains and `since` does not, parents before children.
 
-    Args:
-        root: a folder of the repository.
-        since: a commit, "" for the beginning.
-        to: a commit.
-
-    Raises:
-        NotFound: git is not installed, or `root` cannot be a path.
-        ObserverError: git failed; what was yielded before is right but not all.
+    Raises: NotFound (git does not answer), ObserverError (git failed; what was yielded before is
+    right but not all).
     """
     return _steps(root, ("--topo-order", "--reverse", f"{since}..{to}" if since else to))
 
@@ -291,9 +261,7 @@ def _steps(root: str, words: Sequence[str]) -> Iterator[CommitDiff]:
 def diff_commits(root: str, old: str, new: str) -> tuple[DiffEntry, ...]:
     """Return the files in which two commits differ; none of one and the same.
 
-    Raises:
-        NotFound: git is not installed or does not answer in time.
-        ObserverError: there is no such commit, or git failed.
+    Raises: NotFound (git does not answer), ObserverError (there is no such commit, or git failed).
     """
     if old == new:
         return ()
@@ -312,19 +280,14 @@ def reachable_commits(root: str, *commits: str, without: str = "") -> set[str]:
 
 
 def is_related(root: str, one: str, other: str) -> bool:
-    """Return True if two commits have a history in common.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
+    """Return True if two commits have a history in common. Raises: NotFound."""
     return bool(git_output(root, "merge-base", one, other))
 
 
 def merge_base(root: str, commits: Sequence[str]) -> str:
     """Return the best common ancestor of all these commits, "" if there is none.
 
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    Raises: NotFound (git does not answer).
     """
     return git_output(root, "merge-base", "--octopus", *commits) or ""
 

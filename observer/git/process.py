@@ -80,11 +80,7 @@ _stalled: dict[str, float] = {}
 
 
 def git_output(root: str, *words: str, wait_s: float = WAIT_S) -> str | None:
-    """Return what git printed, without the last newline; None if it failed.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
+    """Return what git printed, without the last newline; None if it failed. Raises: NotFound."""
     try:
         git = git_at(root, wait_s=wait_s, in_all=True)
         with git.execute(("git", *words)) as running:
@@ -102,11 +98,8 @@ def stream_lines(root: str, words: Sequence[str], *, record: bytes, fields: int)
 
     A record is yielded with all its lines, as far as `RECORD_BYTES` reach, and the ends of all its
     fields: it begins with `record` at the start of a line and ends with the line of the last of its
-    `fields`, each ended by `record`.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-        ObserverError: git failed; what was yielded before is right but not all.
+    `fields`, each ended by `record`. Raises: NotFound (git does not answer), ObserverError (git
+    failed; what was yielded before is right but not all).
     """
     with tempfile.TemporaryFile() as stderr:
         with git_at(root, errors=stderr).execute(("git", *words)) as running:
@@ -146,9 +139,8 @@ def git_at(
 ) -> SafeGit:
     """Return git for a folder of a repository.
 
-    Raises:
-        NoRepository: there is none, or none in which git is run.
-        NotFound: git did not answer here lately.
+    Raises: NoRepository (there is none, or none in which git is run), NotFound (git did not answer
+    here lately).
     """
     if _stalled.get(root, 0.0) > time.monotonic():
         raise NotFound(f"git did not answer in {root} lately", hint="try: git status")
@@ -169,9 +161,7 @@ def git_at(
 def repository_at(root: str) -> Repository:
     """Return the repository around a folder.
 
-    Raises:
-        NoRepository: there is none.
-        ForeignRepository: it belongs to another user.
+    Raises: NoRepository (there is none), ForeignRepository (it belongs to another user).
     """
     try:
         found = (
@@ -243,13 +233,7 @@ class Blobs(AbstractContextManager["Blobs"]):
     """Reads what is called so in git (a hash, or ``commit:path``) with one process.
 
     `failure` is why there is nothing (more) to read: no repository or no git, or none that answers.
-
-    Args:
-        root: a folder of the repository.
-        most_bytes: of one object; larger ones are data, and are read past.
-
-    Raises:
-        NotFound: git did not answer here lately.
+    Raises: NotFound (git did not answer here lately).
     """
 
     def __init__(self, root: str, *, most_bytes: int = MOST_BYTES) -> None:
@@ -291,8 +275,7 @@ class Blobs(AbstractContextManager["Blobs"]):
 def existing(root: str, names: Iterable[str]) -> frozenset[str]:
     """Return which of some names, also shortened ones, are those of objects of a repository.
 
-    Raises:
-        NotFound: git did not answer here lately.
+    Raises: NotFound (git did not answer here lately).
     """
     with Blobs(root, most_bytes=0) as blobs:
         return frozenset(name for name in names if blobs.get(name))

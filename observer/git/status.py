@@ -51,8 +51,7 @@ _UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "
 def is_under_way(root: str) -> bool:
     """Return True while a rebase, merge, cherry-pick or revert of a work tree is not finished.
 
-    Raises:
-        NotFound: there is no repository, or it is another user's.
+    Raises: NotFound (there is no repository, or it is another user's).
     """
     git_dir = Path(repository_at(root).git_dir)
     return any((git_dir / name).exists() for name in _UNDER_WAY)
@@ -61,11 +60,8 @@ def is_under_way(root: str) -> bool:
 class WorkTree:
     """A checkout, and git's view of its files. Runs git; changes nothing.
 
-    Args:
-        root: the folder with `.git` in it.
-
-    Raises:
-        NotFound: git is not installed or does not answer, or there is no repository that it reads.
+    Raises: NotFound (git is not installed or does not answer, or there is no repository that it
+    reads).
     """
 
     def __init__(self, root: str) -> None:
@@ -79,8 +75,7 @@ class WorkTree:
     def changed_files(self, paths: Sequence[str] = ()) -> dict[str, FileStatus]:
         """Return files that differ from the index or are unknown to it, ignored ones left out.
 
-        Args:
-            paths: files and folders to look at; none, or more than `MOST_PATHS`, means all.
+        No paths, or more than `MOST_PATHS`, means all.
         """
         named = () if len(paths) > MOST_PATHS else paths
         answer = self._listed("-t", "-m", "-d", "-o", "--exclude-standard", "--", *named)
@@ -100,8 +95,7 @@ class WorkTree:
     def ignored(self, paths: Sequence[str]) -> list[str]:
         """Return those of the paths that git ignores; names that it would quote are left out.
 
-        Raises:
-            NotFound: git is not installed or does not answer in time.
+        Raises: NotFound (git does not answer).
         """
         answer = (
             git_output(self.root, *self._settings, "check-ignore", "--", *paths) if paths else None

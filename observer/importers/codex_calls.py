@@ -213,9 +213,7 @@ class _Script(NamedTuple):
 class ScriptCalls:
     """The calls of the scripts of one rollout.
 
-    Args:
-        done: makes a call.
-        has: what the rollout has events of; see `layouts.events_in`.
+    `has` says what the rollout has events of.
     """
 
     def __init__(self, done: Done, has: AbstractSet[str]) -> None:

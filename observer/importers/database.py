@@ -36,13 +36,7 @@ _IS_PLAIN = (
 
 
 class Database:
-    """A database that is open for reading.
-
-    Args:
-        connection: to it, or to a copy.
-        path: its file.
-        problems: counts what cannot be read.
-    """
+    """A database that is open for reading."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path, problems: Problems) -> None:
         self._connection = connection
@@ -169,8 +163,7 @@ def _open(path: Path, mode: str, before: str = "SELECT 1") -> sqlite3.Connection
 def _copied(path: Path, folder: Path) -> Path:
     """Return a copy of a database with its journals, as they were at one time.
 
-    Raises:
-        OSError: it was written all the time.
+    Raises: OSError (it was written all the time).
     """
     for _ in range(BUSY):
         before = _state(path)

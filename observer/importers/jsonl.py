@@ -59,9 +59,8 @@ class Problems:
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a plain file, or one that gzip has packed.
 
-    Raises:
-        OSError: it cannot be opened.
-        UnexpectedFile: it is not a plain file, or not ours to read.
+    Raises: OSError (it cannot be opened), UnexpectedFile (it is not a plain file, or not ours to
+    read).
     """
     handle, _ = open_plain(path.resolve())
     with os.fdopen(handle, "rb") as file:

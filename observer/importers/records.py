@@ -209,10 +209,6 @@ class RecordCalls(ABC):
     A reply comes at the end of a turn: before the next prompt, or at the end. Keys of calls follow
     from the records, so that a record that two files hold is one event. `asked_of` keeps the tool
     and the arguments of calls, by their ids, until their results come.
-
-    Args:
-        found: the session.
-        problems: counts what cannot be read.
     """
 
     start, end = "SessionStart", "SessionEnd"

@@ -101,9 +101,6 @@ class FinishedImports:
 
     Without the file, or with one that is damaged, everything is imported again, which stores
     nothing twice.
-
-    Args:
-        file: where they are kept.
     """
 
     def __init__(self, file: Path) -> None:
@@ -389,12 +386,8 @@ _State = tuple[int, int, int]
 class Follower:
     """Follows the sessions of one source.
 
-    Args:
-        source: whose sessions.
-        paths: the files or folders where they are.
-        finished: which sessions need not be read while their files stay as they are.
-        since_ms: a session that ended before is not followed.
-        idle_ms: a session is over so long after what it did last.
+    A session that ended before `since_ms` is not followed; one is over `idle_ms` after what it did
+    last.
     """
 
     def __init__(

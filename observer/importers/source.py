@@ -181,12 +181,9 @@ def moment_ms(value: object) -> int | None:
 def commits(folder: str) -> Iterator[Event]:
     """Return the events of all commits that HEAD contains, parents before children.
 
-    Importing again, from a clone too, stores nothing twice: the events' ids and `dedup` follow
-    from the repository and the commit.
-
-    Raises:
-        NotFound: the folder lies in no repository that can be a project.
-        ObserverError: while iterating, git found the repository damaged.
+    Importing again, from a clone too, stores nothing twice: the events' ids and `dedup` follow from
+    the repository and the commit. Raises: NotFound (the folder lies in no repository that can be a
+    project), ObserverError (while iterating, git found the repository damaged).
     """
     place = detect_place(folder)
     if not place.git:

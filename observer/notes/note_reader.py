@@ -56,10 +56,7 @@ _WORD = re.compile(r"\w+")
 def near_notes(sources: Sources, item: Item, filters: Filters) -> tuple[Similar, ...]:
     """Return other notes that may be about the same as a stored note, nearest first.
 
-    Args:
-        sources: where to look.
-        item: the note.
-        filters: where it belongs: no other project and no other owner is looked at.
+    What `filters` leave out is not looked at.
     """
     text = _text(item)
     vector = _vector(sources, item, text)
@@ -168,14 +165,7 @@ _EVERYTHING = SearchOptions(kinds=("note",))
 
 
 class NoteReader:
-    """The notes that one owner may see, for reading.
-
-    Args:
-        store: where they are kept.
-        owner: whose personal notes are seen.
-        now_ms: the clock.
-        sources: lends what recall looks at.
-    """
+    """The notes that one owner may see, for reading."""
 
     def __init__(
         self,
@@ -193,9 +183,8 @@ class NoteReader:
     def get(self, handle: int | str, *, deleted: bool = False) -> Item:
         """Return the note of an exact handle: its id or its whole uuid.
 
-        Raises:
-            NotFound: nothing fits, or not to this owner's knowledge.
-            Ambiguous: the handle is vague; the hint names notes that may be meant.
+        Raises: NotFound (nothing fits, or not to this owner's knowledge), Ambiguous (the handle is
+        vague; the hint names notes that may be meant).
         """
         with self._store.read() as reader:
             item = reader.item(self._exact(reader, handle), deleted=deleted)
@@ -209,9 +198,7 @@ class NoteReader:
         """Return notes, newest first: those of a project and those of none; all without one.
 
         `narrow.kinds` of ``("inference",)`` lists inferences, which are listed nowhere else.
-
-        Raises:
-            NotFound, Ambiguous: the project, or the session.
+        Raises: NotFound, Ambiguous (the project, or the session).
         """
         with self._store.read() as reader:
             return reader.recent(self._filters(reader, project, narrow), limit=limit)
@@ -225,8 +212,7 @@ class NoteReader:
     ) -> Mapping[str, int]:
         """Count notes by tag, category, type or layer, the commonest first.
 
-        Raises:
-            NotFound, Ambiguous: the project, or the session.
+        Raises: NotFound, Ambiguous (the project, or the session).
         """
         with self._store.read() as reader:
             return reader.counts(grouping, self._filters(reader, project, narrow))
@@ -258,16 +244,14 @@ class NoteReader:
     def claims(self, handle: int | str) -> tuple[Claim, ...]:
         """Return the claims of a note, in order: its lines like `- [category] text #tag (context)`.
 
-        Raises:
-            NotFound, Ambiguous: as `get`.
+        Raises: NotFound, Ambiguous (as `get`).
         """
         return note_syntax.parse_claims(self.get(handle).narrative)
 
     def links(self, handle: int | str) -> Connections:
         """Return what a note leads to and what leads to it; titles are looked up as of now.
 
-        Raises:
-            NotFound, Ambiguous: as `get`.
+        Raises: NotFound, Ambiguous (as `get`).
         """
         item = self.get(handle)
         with self._store.read() as reader:

@@ -64,10 +64,8 @@ GRACE_MS = 24 * 3_600_000
 class Notes(NoteReader):
     """The notes of one owner, for reading and writing; safe to share between threads.
 
-    Args:
-        store, owner, now_ms, sources: see `NoteReader`.
-        record: the way into the log; None for a process that only reads.
-        grace_ms: how long what is deleted for good can still be brought back.
+    Without a `record` it only reads; `grace_ms` is how long what is deleted for good can still be
+    brought back.
     """
 
     def __init__(
@@ -342,9 +340,7 @@ class Notes(NoteReader):
     def approve(self, handle: int | str, *, author: Author) -> Item:
         """Let a person stand for a note: a rule holds from now on, a suspicion is laid aside.
 
-        Raises:
-            NotFound, Ambiguous: as `get`.
-            RuleUserOnly: an agent asks.
+        Raises: NotFound, Ambiguous (as `get`), RuleUserOnly (an agent asks).
         """
         if author != "person":
             raise RuleUserOnly(
@@ -383,9 +379,8 @@ class Notes(NoteReader):
     ) -> Item:
         """Take out the explicit links to an item, those of one kind if it is named.
 
-        Raises:
-            NotFound, Ambiguous: as `get`.
-            RuleUserOnly: an agent would change a rule that a person approved.
+        Raises: NotFound, Ambiguous (as `get`), RuleUserOnly (an agent would change a rule that a
+        person approved).
         """
         item = self.get(handle)
         check_rule(item, author)

@@ -85,14 +85,7 @@ class _Near(NamedTuple):
 
 
 class Pairs:
-    """The near pairs of what one owner may see; safe to share between threads.
-
-    Args:
-        notes: the owner's notes.
-        owner: whose they are.
-        sources: lends what is compared.
-        writer: records what was settled.
-    """
+    """The near pairs of what one owner may see; safe to share between threads."""
 
     def __init__(
         self,

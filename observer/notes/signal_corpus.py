@@ -55,10 +55,7 @@ def nearest(
 ) -> list[NeighbourPairs]:
     """Return each kind of neighbours of all vectors; of equally near ones those closest by.
 
-    Args:
-        vectors: unit vectors.
-        wanted: the kinds.
-        least: the cosine from which on two are neighbours.
+    `vectors` are unit vectors, `least` is the cosine from which on two are neighbours.
     """
     none = NeighbourPairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
     found: list[list[NeighbourPairs]] = [[none] for _ in wanted]
@@ -134,11 +131,8 @@ class Signal(Value):
 class Corpus:
     """Notes as detectors see them.
 
-    Args:
-        notes: by id.
-        ids, vectors: the notes that have a meaning, by id, and their unit vectors.
-        now_ms: the time from which ages count.
-        gone: the titles (`title_key`) of notes that were deleted.
+    `ids` and `vectors` are those that have a meaning, `gone` the titles (`title_key`) of deleted
+    ones.
     """
 
     def __init__(

@@ -201,12 +201,7 @@ class FoundSignals(Value):
 
 
 class Signals:
-    """The signals of what one owner may see; safe to share between threads.
-
-    Args:
-        store, owner, now_ms, sources: as for `Notes`.
-        writer: records their triage.
-    """
+    """The signals of what one owner may see; safe to share between threads."""
 
     def __init__(
         self,
@@ -237,11 +232,7 @@ class Signals:
         return replace(found, signals=chosen)
 
     def get(self, number: int) -> Signal:
-        """Return one signal.
-
-        Raises:
-            NotFound: there is none of that id, or no more.
-        """
+        """Return one signal. Raises: NotFound (there is none of that id, or no more)."""
         signal = self._known(self._detected()).get(number)
         if signal is None:
             raise NotFound(f"no signal {number}", hint="list them first")
@@ -250,8 +241,7 @@ class Signals:
     def triage(self, number: int, status: Status, *, author: Author = "agent") -> Signal:
         """Say what becomes of a signal, until somebody says otherwise.
 
-        Raises:
-            NotFound: as `get`.
+        Raises: NotFound (as `get`).
         """
         signal = replace(self.get(number), status=status)
         self._writer.write(self.triaged(signal), author=author, project_id=UNASSIGNED)
@@ -372,13 +362,7 @@ class Inference(Value):
 
 
 class Inferences:
-    """The inferences that one owner may see; safe to share between threads.
-
-    Args:
-        store, owner: as for `Notes`.
-        signals: what they may come from.
-        writer: records them.
-    """
+    """The inferences that one owner may see; safe to share between threads."""
 
     def __init__(self, store: Store, *, owner: str, signals: Signals, writer: EventWriter) -> None:
         self._store = store
@@ -426,11 +410,7 @@ class Inferences:
         return [one for one in found if status in {None, one.status}]
 
     def get(self, number: int) -> Inference:
-        """Return one inference, looked at anew.
-
-        Raises:
-            NotFound: there is none of that id.
-        """
+        """Return one inference, looked at anew. Raises: NotFound (there is none of that id)."""
         with self._store.read() as reader:
             item = reader.item(number)
             if item is None or item.kind != "inference" or not is_visible(item, self._owner):

@@ -173,9 +173,7 @@ Record = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
 class EventWriter:
     """Writes events of one owner's front.
 
-    Args:
-        record: the way into the log; None for a process that only reads.
-        now_ms: the clock.
+    Without a `record`, the way into the log, the process only reads.
     """
 
     def __init__(self, record: Record | None, now_ms: Callable[[], int]) -> None:
@@ -187,8 +185,7 @@ class EventWriter:
     ) -> Receipt:
         """Store what happened, all of it or nothing, and return what became of the first.
 
-        Raises:
-            DaemonUnavailable: this process only reads.
+        Raises: DaemonUnavailable (this process only reads).
         """
         if self._record is None:
             raise DaemonUnavailable("this process only reads", hint="run: observer up")
@@ -225,10 +222,9 @@ NAME_CHARS = 2_000
 def check(note: Note | Changes) -> None:
     """Refuse what cannot be kept as it is.
 
-    Raises:
-        BadInput: no content, or more than is kept; a confidence outside 0 to 1; an end that no
-            calendar has; no Unicode text; the type of what only a person's yes makes.
-        SecretRefused: it holds a secret; the message names the class.
+    Raises: BadInput (no content, or more than is kept; a confidence outside 0 to 1; an end that no
+    calendar has; no Unicode text; the type of what only a person's yes makes), SecretRefused (it
+    holds a secret; the message names the class).
     """
     if note.content is not None and not any(
         c.isprintable() and not c.isspace() for c in note.content
@@ -257,8 +253,7 @@ def check(note: Note | Changes) -> None:
 def metadata_text(metadata: dict[str, object] | None) -> str:
     """Return metadata as it is kept: JSON, empty for none.
 
-    Raises:
-        BadInput: it is no JSON, or too large.
+    Raises: BadInput (it is no JSON, or too large).
     """
     if not metadata:
         return ""
@@ -283,8 +278,7 @@ def free_name(base: str, taken: Container[str]) -> str:
 def check_kept_here(item: Item) -> None:
     """Refuse to change or delete in the store alone what is kept as a file.
 
-    Raises:
-        BadInput: it is; the hint names the file.
+    Raises: BadInput (it is; the hint names the file).
     """
     if item.file:
         raise BadInput(
@@ -317,8 +311,7 @@ def check_change(item: Item, author: Author) -> None:
 def check_rule(item: Item, author: Author) -> None:
     """Refuse an agent any change of a rule that a person stands for.
 
-    Raises:
-        RuleUserOnly: it is one.
+    Raises: RuleUserOnly (it is one).
     """
     if author == "agent" and item.layer == "rule" and item.approval == "approved":
         raise RuleUserOnly(
@@ -330,9 +323,8 @@ def check_rule(item: Item, author: Author) -> None:
 def check_forget(item: Item, author: Author) -> None:
     """Refuse an agent the deletion of anything but notes and inferences, or its reversal.
 
-    Raises:
-        CapturedUserOnly: the item was captured: a commit, an edit, a summary.
-        RuleUserOnly: a person stands for this rule.
+    Raises: CapturedUserOnly (the item was captured: a commit, an edit, a summary), RuleUserOnly (a
+    person stands for this rule).
     """
     check_rule(item, author)
     if author == "agent" and item.kind not in RECORDED_KINDS:
@@ -356,9 +348,8 @@ def _check_figures(note: Note | Changes) -> None:
 def check_texts(texts: Iterable[str | None]) -> None:
     """Refuse what no note may say, wherever it is kept.
 
-    Raises:
-        BadInput: a text is no Unicode.
-        SecretRefused: one holds a secret; the hint says how to keep it on purpose.
+    Raises: BadInput (a text is no Unicode), SecretRefused (one holds a secret; the hint says how to
+    keep it on purpose).
     """
     for text in filter(None, texts):
         if not is_utf8(text):

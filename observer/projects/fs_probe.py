@@ -51,9 +51,7 @@ def non_project_dirs() -> frozenset[str]:
 def mounts(listed: Path = MOUNTS, program: str = MOUNT) -> list[tuple[str, str]]:
     """Return (mount point, type) of all file systems; for equal points the last one counts.
 
-    Args:
-        listed: where Linux lists them.
-        program: prints them on macOS and the BSDs; there are none where it is missing too.
+    `listed` is where Linux lists them, `program` prints them elsewhere.
     """
     try:
         lines = listed.read_text(encoding="utf-8", errors="replace").splitlines()

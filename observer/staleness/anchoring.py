@@ -189,11 +189,7 @@ def changed_items(reader: StoreReader, worktree: WorktreeView) -> ItemChanges:
 class Anchoring:
     """Anchors one batch of items, walking as much of the history as they need.
 
-    Args:
-        store: what is read.
-        repository: the worktree.
-        worktree: its view; the items are followed to its HEAD.
-        pause: called between commits; may wait, or raise to stop.
+    `pause` is called between commits; it may wait, or raise to stop.
     """
 
     def __init__(

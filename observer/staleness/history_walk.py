@@ -310,8 +310,7 @@ MOST_NAMED = 100
 class RepositoryView(AbstractContextManager["RepositoryView"]):
     """A worktree's repository; a context manager, since it keeps a process for texts.
 
-    Raises:
-        NotFound: git is not installed, or `root` cannot be a path.
+    Raises: NotFound (git does not answer).
     """
 
     def __init__(self, root: str) -> None:

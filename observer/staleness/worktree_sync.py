@@ -119,12 +119,7 @@ Write = Callable[[Callable[[Writer], None]], None]
 class WorktreeSync:
     """Follows one worktree and anchors the items that are new.
 
-    Args:
-        store: what is read.
-        write: how it is changed.
-        repository: the worktree.
-        worktree: its view, as it was last synchronised.
-        pause: called between commits; may wait, or raise to stop.
+    `pause` is called between commits; it may wait, or raise to stop.
     """
 
     def __init__(
@@ -145,8 +140,7 @@ class WorktreeSync:
     def follow(self) -> bool:
         """Follow HEAD, then anchor new items; return True if anything changed.
 
-        Raises:
-            ObserverError: the repository, or the store, cannot be read or written.
+        Raises: ObserverError (the repository, or the store, cannot be read or written).
         """
         begun = self._worktree
         if begun.head != self._git.head:
@@ -296,14 +290,8 @@ def sync_worktree(
     Returns True if anything changed. The view of a folder that is gone, or is not a repository, is
     deleted.
 
-    Args:
-        store: what is read.
-        write: runs changes of the store, each in a transaction of its own.
-        project: whose worktrees.
-        pause: called between commits; may wait, or raise to stop.
-
-    Raises:
-        ObserverError: a repository, or the store, cannot be read or written.
+    `pause` is called between commits; it may wait, or raise to stop. Raises: ObserverError (a
+    repository, or the store, cannot be read or written).
     """
     news = False
     for root in project.roots:

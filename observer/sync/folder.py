@@ -43,12 +43,7 @@ LOOK_S, LOOK_AT_REMOTE_S = 1.0, 30.0
 class FolderCarrier:
     """The segments in a folder.
 
-    Args:
-        folder: holds the share.
-        home: of this machine; its `sharing` folder holds the keys.
-
-    Raises:
-        ShareUnavailable: it holds no share, or this machine has no key to it.
+    Raises: ShareUnavailable (it holds no share, or this machine has no key to it).
     """
 
     _look_s = LOOK_S
@@ -311,8 +306,7 @@ class FolderCarrier:
     ) -> Iterator[list[Record]]:
         """Yield the records of an origin after the known ones, by segments.
 
-        Raises:
-            _Stopped: what comes next cannot be read, or has not arrived.
+        Raises: _Stopped (what comes next cannot be read, or has not arrived).
         """
         reached = known
         stopped: _Stopped | None = None
@@ -404,15 +398,8 @@ class GitCarrier(FolderCarrier):
     """The segments in a git repository that is for nothing else: a folder, fetched and pushed.
 
     Each home has a clone in its `sharing` folder. What was written while the remote was out of
-    reach is in the clone, and goes with the next push.
-
-    Args:
-        url: of the repository, as git takes it.
-        home: of this machine; its `sharing` folder holds the keys and the clone.
-
-    Raises:
-        ShareUnavailable: it is out of reach, holds other branches or no share, or this machine has
-            no key to it.
+    reach is in the clone, and goes with the next push. Raises: ShareUnavailable (it is out of
+    reach, holds other branches or no share, or this machine has no key to it).
     """
 
     _look_s = LOOK_AT_REMOTE_S
@@ -450,9 +437,7 @@ def clone_of(url: str, home: Path) -> Path:
 def create_in_git(url: str, home: Path, *, person: str) -> None:
     """Found a share in an empty repository.
 
-    Raises:
-        BadInput: something is in it.
-        ShareUnavailable: it is out of reach, or takes nothing.
+    Raises: BadInput (something is in it), ShareUnavailable (it is out of reach, or takes nothing).
     """
     folder = clone_of(url, home)
     exchange = _exchange(folder, url)
@@ -466,8 +451,7 @@ def create_in_git(url: str, home: Path, *, person: str) -> None:
 def join_in_git(url: str, home: Path, code: str) -> None:
     """Make this machine a member of the share in a repository.
 
-    Raises:
-        BadInput, ShareUnavailable: as `keys.join`, or it is out of reach.
+    Raises: BadInput, ShareUnavailable (as `keys.join`, or it is out of reach).
     """
     folder = clone_of(url, home)
     exchange = _exchange(folder, url)

@@ -62,11 +62,9 @@ class Round(NamedTuple):
 def sync_once(home: HomeSide, name: str, carrier: Carrier) -> Round:
     """Fetch and take in what is there, then send what has changed here.
 
-    It is sent last, so that a home which was restored finds out what it once sent.
-
-    Raises:
-        ShareUnavailable: the share is out of reach; what was done stays done.
-        StoreUnavailable: the store cannot be written.
+    It is sent last, so that a home which was restored finds out what it once sent. Raises:
+    ShareUnavailable (the share is out of reach; what was done stays done), StoreUnavailable (the
+    store cannot be written).
     """
     taken, refused = pull(home, name, carrier)
     sent = push(home, name, carrier)
@@ -324,8 +322,7 @@ def _event(
 ) -> Event:
     """Return the event that a record becomes; person: whose it is.
 
-    Raises:
-        ValueError, MsgspecError: it holds no item that may be shared.
+    Raises: ValueError, MsgspecError (it holds no item that may be shared).
     """
     item = _item(record) if record.kind == "item" else None
     # A commit is known by its hash, whoever reports it; a later version of it is no report.

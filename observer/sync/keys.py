@@ -162,11 +162,7 @@ def new_secret() -> str:
 
 
 def seal(data: bytes, recipient: str) -> bytes:
-    """Return data encrypted with age to a public key.
-
-    Raises:
-        Unreadable: it is no public key.
-    """
+    """Return data encrypted with age to a public key. Raises: Unreadable (it is no public key)."""
     try:
         sealed: bytes = pyrage.encrypt(data, [pyrage.x25519.Recipient.from_str(recipient)])
     except (pyrage.RecipientError, pyrage.EncryptError) as error:
@@ -177,8 +173,7 @@ def seal(data: bytes, recipient: str) -> bytes:
 def unseal(sealed: bytes, with_secrets: Sequence[str]) -> bytes:
     """Return what was encrypted to one of the secret keys.
 
-    Raises:
-        Unreadable: it was not, or it is damaged.
+    Raises: Unreadable (it was not, or it is damaged).
     """
     try:
         found = [pyrage.x25519.Identity.from_str(secret) for secret in with_secrets]
@@ -214,8 +209,7 @@ def locked(home: Path, share: str) -> AbstractContextManager[None]:
 def share_in(folder: Path) -> ShareFile:
     """Return what share lies in a folder.
 
-    Raises:
-        ShareUnavailable: the folder is not there, holds none, or one of a later format.
+    Raises: ShareUnavailable (the folder is not there, holds none, or one of a later format).
     """
     if not folder.is_dir():
         raise ShareUnavailable(
@@ -241,9 +235,7 @@ def share_in(folder: Path) -> ShareFile:
 def identity_in(home: Path, share: str) -> Identity:
     """Return this machine's keys in a share.
 
-    Raises:
-        NotMember: it has none.
-        ShareUnavailable: they cannot be read.
+    Raises: NotMember (it has none), ShareUnavailable (they cannot be read).
     """
     try:
         return decode_json(read_plain(home / "sharing" / f"{share}.key"), Identity)
@@ -276,9 +268,7 @@ def remember(home: Path, share: str, seen: ShareMemory) -> None:
 def create(folder: Path, home: Path, *, person: str) -> Identity:
     """Found a share in an empty folder, and return this machine's keys in it.
 
-    Raises:
-        BadInput: something is in the folder.
-        ShareUnavailable: it cannot be written.
+    Raises: BadInput (something is in the folder), ShareUnavailable (it cannot be written).
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -308,9 +298,8 @@ def invite(folder: Path, mine: Identity, *, person: str) -> str:
 def join(folder: Path, home: Path, code: str) -> Identity:
     """Make this machine's keys in a share that a member has invited it to.
 
-    Raises:
-        BadInput: it is no code, one of another share, or one that was used.
-        ShareUnavailable: the folder holds no share, or the invitation has not arrived.
+    Raises: BadInput (it is no code, one of another share, or one that was used), ShareUnavailable
+    (the folder holds no share, or the invitation has not arrived).
     """
     share = share_in(folder)
     try:
@@ -336,9 +325,7 @@ def rotate(folder: Path, home: Path, mine: Identity, *, last: int) -> Identity:
 def remove(folder: Path, home: Path, mine: Identity, one: str, *, last: int) -> None:
     """End a machine's membership: one's own, or another's if this machine founded the share.
 
-    Raises:
-        NotFound: no such machine is in.
-        BadInput: only the founder may.
+    Raises: NotFound (no such machine is in), BadInput (only the founder may).
     """
     members = members_of(folder, mine.share, seen_in(home, mine.share))
     if one not in members or members[one].end:

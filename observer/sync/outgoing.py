@@ -86,11 +86,7 @@ class HomeSide(NamedTuple):
 
 
 def share_called(reader: StoreReader, name: str) -> ShareState:
-    """Return a share by its name.
-
-    Raises:
-        NotFound: there is none, or it was removed meanwhile.
-    """
+    """Return a share by its name. Raises: NotFound (there is none, or it was removed meanwhile)."""
     for share in reader.shares():
         if share.name == name:
             return share

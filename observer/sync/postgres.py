@@ -47,12 +47,9 @@ _Connection = psycopg.Connection[tuple[object, ...]]
 class PostgresCarrier:
     """The records in a database.
 
-    Args:
-        url: of the database, with the login of one person.
-
-    Raises:
-        ShareUnavailable: there is no server, it is too old, holds no share or one of a later
-            format, or the login is no member's, or one that no rule binds.
+    The `url` has the login of one person. Raises: ShareUnavailable (there is no server, it is too
+    old, holds no share or one of a later format, or the login is no member's, or one that no rule
+    binds).
     """
 
     def __init__(self, url: str) -> None:
@@ -184,10 +181,8 @@ def _ended_after(seconds: float, connection: _Connection) -> Iterator[None]:
 def create(url: str) -> None:
     """Make a share in a database, by its owner's login, or bring an older one up to date.
 
-    Raises:
-        BadInput: there is one, and it is.
-        ShareUnavailable: there is no server, it is too old or without pgvector, or the login may
-            not.
+    Raises: BadInput (there is one, and it is), ShareUnavailable (there is no server, it is too old
+    or without pgvector, or the login may not).
     """
     with _plainly(), _owner(url) as connection:
         if connection.info.server_version < OLDEST_VERSION * 10_000:
@@ -246,8 +241,7 @@ class ServerTeam:
     def remove(self, role: str) -> None:
         """Take a person's login away, and end its connections.
 
-        Raises:
-            NotFound: no such role is in.
+        Raises: NotFound (no such role is in).
         """
         with _plainly(), _owner(self._url) as connection:
             if not value_of(connection, _statement("remove"), role):

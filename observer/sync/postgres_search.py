@@ -93,11 +93,8 @@ class Connected(Protocol):
 class ServerSearch:
     """The searchable part of a share.
 
-    Args:
-        carrier: of that share; closed with this.
-
-    Raises:
-        ShareUnavailable: the share has no such part, or a later one.
+    Its carrier is closed with this. Raises: ShareUnavailable (the share has no such part, or a
+    later one).
     """
 
     def __init__(self, carrier: Connected) -> None:
@@ -117,8 +114,7 @@ class ServerSearch:
     def ask(self, asked: SearchAsked, *, timeout_ms: int) -> ServerAnswer:
         """Return what may answer a search.
 
-        Raises:
-            ShareUnavailable: the server is away, or one step took longer than `timeout_ms`.
+        Raises: ShareUnavailable (the server is away, or one step took longer than `timeout_ms`).
         """
         with self._asking(timeout_ms) as connection:
             codes = [f"{code:x}" for code in asked.codes]
@@ -137,9 +133,7 @@ class ServerSearch:
     def named(self, handle: str, *, timeout_ms: int) -> Candidate | None:
         """Return the item with a uuid, or with one that begins so; None if there is none.
 
-        Raises:
-            Ambiguous: several begin so.
-            ShareUnavailable: as `ask`.
+        Raises: Ambiguous (several begin so), ShareUnavailable (as `ask`).
         """
         with self._asking(timeout_ms) as connection:
             uuids = [row[0] for row in self._rows(connection, "named", (handle,))]
@@ -208,10 +202,8 @@ class ServerSearch:
 def install(connection: _Connection, members: str) -> bool:
     """Make a share searchable as a whole, by its owner; return False if it was.
 
-    Indexes are made for the vectors that are there, and for those of the model that ships.
-
-    Raises:
-        ShareUnavailable: the server has no pgvector, or too old a one.
+    Indexes are made for the vectors that are there, and for those of the model that ships. Raises:
+    ShareUnavailable (the server has no pgvector, or too old a one).
     """
     try:
         with connection.transaction():

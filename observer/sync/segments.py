@@ -91,8 +91,7 @@ def write_segment(
 ) -> SegmentName:
     """Write the records of one origin as a segment that the given members can read.
 
-    Raises:
-        OSError: it cannot be written; nothing of it is there.
+    Raises: OSError (it cannot be written; nothing of it is there).
     """
     secret = new_secret()
     sealed = seal(zstandard.ZstdCompressor(level=3).compress(lines), recipient_of(secret))
@@ -112,9 +111,7 @@ def read_segment(
     """Return the records of a segment.
 
     by: the machine that its name names; later: keys that were encrypted to this machine since.
-
-    Raises:
-        Unreadable: it is torn, forged, not for this machine, or not what its name says.
+    Raises: Unreadable (it is torn, forged, not for this machine, or not what its name says).
     """
     try:
         data = read_head(folder / SEGMENTS / f"{segment.stem}.segment", LARGEST_BYTES)

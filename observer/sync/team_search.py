@@ -90,8 +90,7 @@ class TeamQuestion(NamedTuple):
 def fill(home: HomeSide, name: str, server: ServerSearch, model: ItemModel) -> int:
     """Have the server of a share know what changed of the items it was sent; return how many.
 
-    Raises:
-        ShareUnavailable: it is out of reach; what was done stays done.
+    Raises: ShareUnavailable (it is out of reach; what was done stays done).
     """
     codes, done = Codes(model.stem), 0
     while True:
@@ -159,10 +158,6 @@ class TeamSearch:
     """The servers of this home's shares, as searches ask them; safe to share between threads.
 
     Connections are opened when they are first needed, and kept for the next search.
-
-    Args:
-        model: of this home.
-        patience_s: how long a search waits for servers.
     """
 
     def __init__(self, model: ItemModel, *, patience_s: float = PATIENCE_S) -> None:
@@ -201,9 +196,7 @@ class TeamSearch:
     def fetch(self, urls: Iterable[str], handle: str) -> Item | None:
         """Return the item of a share with a uuid, or one that begins so; None if there is none.
 
-        Raises:
-            Ambiguous: several begin so.
-            ShareUnavailable: a server is away.
+        Raises: Ambiguous (several begin so), ShareUnavailable (a server is away).
         """
         for url in filter(is_server, urls):
             with self._server(url) as server:

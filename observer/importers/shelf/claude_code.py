@@ -238,10 +238,7 @@ class _Said(NamedTuple):
 class HookCalls:
     """The hook calls of one session; those of a turn's end may come after later ones.
 
-    Args:
-        records: its records.
-        session: its id.
-        agents: types of sub-agents by their ids, where files beside their transcripts say them.
+    `agents` are types of sub-agents by their ids.
     """
 
     def __init__(self, records: Records, session: str, agents: Mapping[str, str]) -> None:

@@ -61,13 +61,7 @@ class _Running(NamedTuple):
 
 
 class RolloutCalls:
-    """The hook calls of one rollout, in order.
-
-    Args:
-        path: the file.
-        session: its id.
-        problems: counts what cannot be read.
-    """
+    """The hook calls of one rollout, in order."""
 
     def __init__(self, path: Path, session: str, problems: Problems) -> None:
         self.session = session

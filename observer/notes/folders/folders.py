@@ -57,26 +57,20 @@ class _Listed(Value):
 class NoteFolders:
     """The list of note folders of a home. Safe to share between threads and processes.
 
-    Args:
-        home: whose; None where there are no note folders, and none can be added.
+    `home` is None where there are no note folders, and none can be added.
     """
 
     def __init__(self, home: Home | None) -> None:
         self._home = home
 
     def all(self) -> tuple[NoteFolder, ...]:
-        """Return the note folders, by name.
-
-        Raises:
-            ConfigInvalid: the list cannot be read.
-        """
+        """Return the note folders, by name. Raises: ConfigInvalid (the list cannot be read)."""
         return self._read().folders
 
     def default(self) -> str:
         """Return the name of the note folder that is meant where none is named; empty for none.
 
-        Raises:
-            ConfigInvalid: as `all`.
+        Raises: ConfigInvalid (as `all`).
         """
         return self._read().default
 
@@ -94,19 +88,14 @@ class NoteFolders:
             ) from error
 
     def named(self, name: str) -> NoteFolder:
-        """Return a note folder by its name or its path.
-
-        Raises:
-            NotFound: there is none.
-        """
+        """Return a note folder by its name or its path. Raises: NotFound (there is none)."""
         return _named(self.all(), name)
 
     def add(self, path: str, *, name: str = "", project: str = "") -> NoteFolder:
         """Add a folder, or return it if it is one already.
 
-        Raises:
-            BadInput: it is no folder, lies in another note folder or around one, or in the home;
-                it is the user's home as a whole, or the system's; the name is taken.
+        Raises: BadInput (it is no folder, lies in another note folder or around one, or in the
+        home; it is the user's home as a whole, or the system's; the name is taken).
         """
         if not path:
             raise BadInput("the folder has no name", hint="name the folder that holds the notes")
@@ -128,8 +117,7 @@ class NoteFolders:
     def remove(self, name: str) -> NoteFolder:
         """Remove a folder from the list, and return it; its files stay as they are.
 
-        Raises:
-            NotFound: there is none of that name or path.
+        Raises: NotFound (there is none of that name or path).
         """
         with self._changing() as change:
             gone = _named(change.before, name)
@@ -139,8 +127,7 @@ class NoteFolders:
     def set_default(self, name: str) -> str:
         """Set the note folder that is meant where none is named, empty for none; return its name.
 
-        Raises:
-            NotFound: there is none of that name or path.
+        Raises: NotFound (there is none of that name or path).
         """
         with self._changing() as change:
             change.default = _named(change.before, name).name if name else ""
@@ -235,13 +222,7 @@ GIT_WAIT_S = 5.0
 
 
 class FolderPlace:
-    """Where one note folder lies. Safe to share between threads.
-
-    Args:
-        folder: the note folder.
-        exclude: folders of which nothing is recorded: the user's setting.
-        now_ms: the clock.
-    """
+    """Where one note folder lies. Safe to share between threads."""
 
     def __init__(
         self, folder: NoteFolder, *, exclude: Sequence[str], now_ms: Callable[[], int]

@@ -96,10 +96,8 @@ def json_fields_of(text: str) -> dict[str, Any] | None:
 def with_fields(text: str, fields: Mapping[str, Field | None]) -> str:
     """Return a text with fields of its frontmatter replaced, added at its end, or (None) removed.
 
-    Everything else stays as it is, byte for byte. A text without frontmatter gets one.
-
-    Raises:
-        ValueError: its frontmatter is malformed.
+    Everything else stays as it is, byte for byte. A text without frontmatter gets one. Raises:
+    ValueError (its frontmatter is malformed).
     """
     head, source, body = parts_of(text)
     newline = "\r\n" if "\r\n" in (head if source else body) else "\n"

@@ -194,8 +194,7 @@ _notes = msgspec.msgpack.Decoder(list[ParsedNote]).decode
 class NoteParser:
     """Parses one batch of notes after the other, in a process if there are many.
 
-    Args:
-        count: how many notes there are in all, about.
+    `count` is how many notes there are in all, about.
     """
 
     def __init__(self, count: int) -> None:
@@ -248,14 +247,7 @@ class ReadFile(NamedTuple):
 
 
 class Batch:
-    """The files of one transaction.
-
-    Args:
-        writer: the transaction.
-        root: the note folder.
-        now_ms: the clock's time.
-        embedder: makes the vectors that are stored with notes.
-    """
+    """The files of one transaction."""
 
     def __init__(
         self, writer: Writer, root: str, *, now_ms: int, embedder: Embedder | None = None

@@ -58,9 +58,8 @@ class Keeper(Protocol):
     def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
         """Store what has changed in a folder, as much of it as there is time for.
 
-        Raises:
-            NotFound: the folder is not there. Its notes stay: its disk may not be mounted.
-            StoreUnavailable: the store cannot be written; what was done stays.
+        Raises: NotFound (the folder is not there. Its notes stay: its disk may not be mounted),
+        StoreUnavailable (the store cannot be written; what was done stays).
         """
 
 
@@ -104,11 +103,8 @@ class FolderChange(NamedTuple):
 class NoteFiles:
     """The note folders of one home; safe to share between threads.
 
-    Args:
-        store: what is known of their files.
-        home: where the list of them is, `listed`; None where there are none.
-        keeper: None for a process that only reads.
-        min_similarity: the least score of a note that is found by meaning.
+    Without a `home` there are no folders, without a `keeper` it only reads; `min_similarity` is the
+    least score of a note that is found by meaning.
     """
 
     def __init__(
@@ -132,10 +128,8 @@ class NoteFiles:
     def remove(self, name: str) -> NoteFolder:
         """Let a note folder be one no more: its notes are not found, its files stay.
 
-        In a process that only reads, the daemon does it soon after.
-
-        Raises:
-            NotFound: there is none.
+        In a process that only reads, the daemon does it soon after. Raises: NotFound (there is
+        none).
         """
         gone = self.listed.remove(name)
         if self._keeper is not None:
@@ -188,11 +182,7 @@ class NoteFiles:
         return self._keeper.catch_up(folder, within_s=within_s)
 
     def sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
-        """Take up the files at some paths.
-
-        Raises:
-            DaemonUnavailable: this process only reads.
-        """
+        """Take up the files at some paths. Raises: DaemonUnavailable (this process only reads)."""
         self._writing().sync(folder, paths)
 
     def targets(self, folder: NoteFolder, relations: Iterable[Relation]) -> Mapping[str, NoteFile]:
@@ -211,10 +201,8 @@ class NoteFiles:
     def read(self, folder: NoteFolder, path: str) -> FileText:
         """Return a note as it is on the disk.
 
-        Raises:
-            NotFound: there is no such file.
-            BadInput: the path leads out of the folder or is hidden; the file is a link, too large
-                or not valid UTF-8.
+        Raises: NotFound (there is no such file), BadInput (the path leads out of the folder or is
+        hidden; the file is a link, too large or not valid UTF-8).
         """
         plain = tree.check_path(path)
         data, _ = tree.read(folder.path, plain)
@@ -229,11 +217,8 @@ class NoteFiles:
     def write(self, folder: NoteFolder, path: str, text: str, *, expected: str) -> WrittenFile:
         """Write a note whole, and return it once it can be found.
 
-        Args:
-            folder: the note folder.
-            path: inside it, ending in `.md`; folders that are missing are made.
-            text: frontmatter and body.
-            expected: the checksum of what was read, `NEW` where no file must be.
+        `path` ends in `.md`; missing folders are made. `expected` is the checksum of what was read,
+        `NEW` where no file must be.
 
         Raises:
             NoteConflict: the file is another one than expected; both versions are kept.

@@ -69,16 +69,7 @@ class _Batch(NamedTuple):
 
 
 class FolderSync:
-    """Keeps the notes of one folder like its files. Safe to share between threads.
-
-    Args:
-        store: what is read.
-        write: runs a transaction.
-        folder: the note folder.
-        exclude: folders of which nothing is recorded: the user's setting.
-        now_ms: the clock.
-        embedder: makes the vectors of notes, which are stored with them.
-    """
+    """Keeps the notes of one folder like its files. Safe to share between threads."""
 
     def __init__(
         self,
@@ -129,9 +120,8 @@ class FolderSync:
     def scan(self, *, go_on: GoOn = _always) -> SyncReport:
         """Bring the store up to date with all files.
 
-        Raises:
-            NotFound: the folder is not there. Its notes stay: its disk may not be mounted.
-            StoreUnavailable: the store cannot be written; what was done stays.
+        Raises: NotFound (the folder is not there. Its notes stay: its disk may not be mounted),
+        StoreUnavailable (the store cannot be written; what was done stays).
         """
         with self._scanning:
             return self._scanned(go_on, self._stored_stats())
@@ -184,16 +174,14 @@ class FolderSync:
     def walk(self) -> tree.Walk:
         """Return the files and folders that are there.
 
-        Raises:
-            NotFound: the folder is not there.
+        Raises: NotFound (the folder is not there).
         """
         return tree.walk(self._root, ignores=self._place.ignoring())
 
     def sync(self, paths: Iterable[str], *, go_on: GoOn = _always) -> SyncReport:
         """Bring the store up to date with the files at some paths, and return after the commit.
 
-        Raises:
-            StoreUnavailable: the store cannot be written; what was done stays.
+        Raises: StoreUnavailable (the store cannot be written; what was done stays).
         """
         waiting = tuple(dict.fromkeys(paths))
         with self._lock:

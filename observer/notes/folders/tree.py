@@ -50,8 +50,7 @@ def is_note(path: str) -> bool:
 def check_path(path: str) -> str:
     """Return a path inside a note folder as it is stored: relative, with forward slashes.
 
-    Raises:
-        BadInput: it leads out of the folder, is hidden, or is no path.
+    Raises: BadInput (it leads out of the folder, is hidden, or is no path).
     """
     names = path.replace("\\", "/").split("/")
     plain = [name for name in names if name not in {"", "."}]
@@ -74,9 +73,8 @@ def check_path(path: str) -> str:
 def read(folder: str, path: str) -> tuple[bytes, FileStat]:
     """Return a file's bytes, and what the file system says of it.
 
-    Raises:
-        NotFound: there is no such file.
-        BadInput: it is a link, no plain file, too large, or cannot be read.
+    Raises: NotFound (there is no such file), BadInput (it is a link, no plain file, too large, or
+    cannot be read).
     """
     try:
         with opened_folder(folder, path) as (above, name):
@@ -110,15 +108,8 @@ def refused(path: str, error: OSError) -> NotFound | BadInput:
 def opened_folder(folder: str, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
     """Lend the descriptor of the folder that a path is in, and the path's last name.
 
-    Each folder on the way is opened by itself, so that none of them can be a link.
-
-    Args:
-        folder: the note folder.
-        path: as `check_path` returns it.
-        make: whether to make folders that are missing.
-
-    Raises:
-        OSError: a folder is missing, or is a link.
+    Each folder on the way is opened by itself, so that none of them can be a link. Raises: OSError
+    (a folder is missing, or is a link).
     """
     *above, name = path.split("/")
     handle = os.open(folder, _FOLDER)
@@ -186,8 +177,7 @@ def is_below(path: str, folders: Iterable[str]) -> bool:
 def walk(folder: str, *, ignores: Callable[..., bool]) -> Walk:
     """Return the notes of a note folder; `ignores(path, is_folder=…)` says what is left alone.
 
-    Raises:
-        NotFound: the note folder is not there: it was removed, or its disk is not mounted.
+    Raises: NotFound (the note folder is not there: it was removed, or its disk is not mounted).
     """
     found = Walk()
     waiting = [""]
@@ -221,13 +211,7 @@ def other_files(
     """Return the files that are no notes, some folders deep, with when they were modified.
 
     Links, and what is hidden, ignored or has an unusable name, are left out. A folder that is not
-    there, or is a link, has no files.
-
-    Args:
-        folder: the note folder.
-        under: a folder inside it, "" for itself.
-        depth: 1 for that folder alone.
-        ignores: as for `walk`.
+    there, or is a link, has no files. A `depth` of 1 is the folder alone.
     """
     found: dict[str, int] = {}
     with (

@@ -54,15 +54,10 @@ _DRAFT = re.compile(r"\.(?P<name>.+)\.observer-[0-9a-f]{12}\.(?:tmp|was-(?P<was>
 def write(folder: str, path: str, data: bytes, *, expected: str) -> str:
     """Write a file of a note folder, and return its checksum.
 
-    Args:
-        folder: the note folder.
-        path: as `tree.check_path` returns it; folders that are missing are made.
-        data: the whole file.
-        expected: the checksum of what is replaced; `NEW` where no file must be.
-
-    Raises:
-        NoteConflict: the file is another one than expected; `data` is kept beside it.
-        BadInput: it cannot be written, is a link, or too large.
+    `path` is as `tree.check_path` returns it; missing folders are made. `expected` is the checksum
+    of what is replaced, `NEW` where no file must be. Raises: NoteConflict (the file is another one
+    than expected; `data` is kept beside it), BadInput (it cannot be written, is a link, or too
+    large).
     """
     if len(data) > tree.LARGEST_BYTES:
         raise BadInput(f"{path} would be larger than {tree.LARGEST_BYTES >> 20} MiB")
@@ -83,9 +78,8 @@ def write(folder: str, path: str, data: bytes, *, expected: str) -> str:
 def remove(folder: str, path: str, *, expected: str) -> None:
     """Delete a file of a note folder.
 
-    Raises:
-        NoteConflict: the file is another one than expected; it stays.
-        NotFound, BadInput: as `tree.read`.
+    Raises: NoteConflict (the file is another one than expected; it stays), NotFound, BadInput (as
+    `tree.read`).
     """
     data, _ = tree.read(folder, path)
     if tree.checksum(data) != expected:
@@ -101,9 +95,8 @@ def remove(folder: str, path: str, *, expected: str) -> None:
 def move(folder: str, path: str, target: str) -> None:
     """Give a file of a note folder another path in it; folders that are missing are made.
 
-    Raises:
-        BadInput: there is something at the target, or it cannot be moved.
-        NotFound: there is no such file.
+    Raises: BadInput (there is something at the target, or it cannot be moved), NotFound (there is
+    no such file).
     """
     try:
         with (
@@ -127,9 +120,8 @@ def move_folder(folder: str, path: str, target: str) -> list[tuple[str, str]]:
     Returns:
         What was moved, files and whole folders: their paths before and after.
 
-    Raises:
-        BadInput: a file is at the target; it lies in the folder itself; it cannot be moved.
-        NotFound: there is no such folder.
+    Raises: BadInput (a file is at the target; it lies in the folder itself; it cannot be moved),
+    NotFound (there is no such folder).
     """
     try:
         move(folder, path, target)
@@ -197,8 +189,7 @@ def _replace(above: int, name: str, path: str, data: bytes, expected: str) -> No
 def _take_name(above: int, name: str, below: int, new_name: str) -> None:
     """Give a file a name that nothing has, in the best way that the file system knows.
 
-    Raises:
-        FileExistsError: something has it.
+    Raises: FileExistsError (something has it).
     """
     if _renamed(above, name, below, new_name, _NOREPLACE):
         flush(below)
@@ -277,9 +268,8 @@ def _read(above: int, name: str) -> bytes:
 def _renamed(above: int, name: str, below: int, new_name: str, flag: int) -> bool:
     """Rename a file as a flag says, in one step; False where the system cannot.
 
-    Raises:
-        FileExistsError: `_NOREPLACE` is asked for, and something has the name.
-        OSError: there is no such file, or the folder cannot be written.
+    Raises: FileExistsError (`_NOREPLACE` is asked for, and something has the name), OSError (there
+    is no such file, or the folder cannot be written).
     """
     rename = _renameat2()
     if rename is None:
@@ -325,12 +315,7 @@ class NoteChange(Value):
 
 
 class NoteVersions:
-    """The changes of one home. Safe to share between threads and processes.
-
-    Args:
-        home: whose; None where nothing is changed.
-        now_ms: the clock.
-    """
+    """The changes of one home. Safe to share between threads and processes."""
 
     def __init__(self, home: Home | None, now_ms: Callable[[], int]) -> None:
         self._root = home.note_versions if home else None
@@ -354,8 +339,7 @@ class NoteVersions:
     def take(self, folder: NoteFolder, path: str) -> int:
         """Take a folder, with all that is in it, out of a note folder; return the change's number.
 
-        Raises:
-            BadInput: the system does not let it go; it is where it was.
+        Raises: BadInput (the system does not let it go; it is where it was).
         """
         change, place = self._begin(folder, path, "deleted")
         try:
@@ -373,11 +357,9 @@ class NoteVersions:
     def undo(self, number: int | None = None) -> NoteChange:
         """Bring back what a change took away: that of a number, or the latest one.
 
-        What stands in the place of a replaced file is kept as a change of its own.
-
-        Raises:
-            NotFound: there is no such change, or what was moved is not there.
-            BadInput: something else has the path by now.
+        What stands in the place of a replaced file is kept as a change of its own. Raises: NotFound
+        (there is no such change, or what was moved is not there), BadInput (something else has the
+        path by now).
         """
         known = self.all()
         change = next((each for each in known if number in {None, each.number}), None)

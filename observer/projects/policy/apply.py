@@ -115,11 +115,8 @@ _SECTION = re.compile(r"^(?:diff --git |diff --cc |commit [0-9a-f]{7,})")
 def apply_policy(event: Event, policy: Policy, policy_of: PolicyOf, *, root: str) -> Event | None:
     """Return what may be recorded of an event, None if nothing may.
 
-    Args:
-        event: decoded.
-        root: the work tree that it belongs to, "" if to none.
-        policy: of that work tree.
-        policy_of: finds that of files elsewhere.
+    `policy` is that of the event's work tree `root` ("" for none); `policy_of` finds that of files
+    elsewhere.
     """
     body = event.body
     if not is_captured(body):

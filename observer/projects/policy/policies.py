@@ -42,10 +42,8 @@ class PathPattern:
 
     `*`, `?` and `[a-z]` stay within one folder; `**` stands for any number of folders. A pattern
     without a slash, or with one at its end only, matches at any depth; with one at its end it
-    matches folders only. What matches a folder matches everything below it. Case counts.
-
-    Raises:
-        ValueError: says what is wrong with the text.
+    matches folders only. What matches a folder matches everything below it. Case counts. Raises:
+    ValueError (says what is wrong with the text).
     """
 
     def __init__(self, text: str) -> None:
@@ -63,9 +61,7 @@ class PathPattern:
     def matches(self, names: Sequence[str], *, is_folder: bool = False) -> bool:
         """Return True if a path, given as the names along it, or a folder around it matches.
 
-        Args:
-            names: the parts of a path relative to the root.
-            is_folder: whether the path itself may be a folder.
+        `is_folder` says that the path itself may be a folder.
         """
         steps = self._folder if is_folder else self._file
         at = step = 0
@@ -397,9 +393,7 @@ _TOOLS = frozenset(("command", "file-write", "file-read", "search", "tool-use"))
 class Retention:
     """What is too old to be kept, by whole days (UTC): nothing expires between two midnights.
 
-    Args:
-        settings: days by type, and by repositories, which can only shorten.
-        dropped: by type the time before which everything had to make room.
+    `dropped` is by type the time before which everything had to make room.
     """
 
     def __init__(self, settings: Settings, dropped: Mapping[str, int] | None = None) -> None:
