@@ -1,17 +1,12 @@
 """Comparing two versions of a file, or of pieces of one: symbols changed, lines in common.
 
 Both versions are read the same way, so that a difference between readers is never a change. Of a
-whole file, only what its changed lines touch is read. Line comparison takes linear time.
+whole file, only what its changed lines touch is read.
 
 Symbols are paired by path; several of one path (overloads, branches of an `#ifdef`) by what they
-say, then by their signatures, then in order. What only moved or was laid out anew did not change:
-code is compared by its tokens, without what a formatter decides. Text in quotes stays as it is. Of
-a language where indentation has a meaning, the breaks between lines stay too, unless they are
-inside brackets. Of what is left, a removed and an added symbol that say the same but for the name
-are one that was renamed.
-
-A `ChangeSummary` says in numbers and names what an edit changed in one file (step 6 of
-interpretation); sums of it are of several edits.
+say, then by their signatures, then in order. Code is compared by its tokens, without what a
+formatter decides. A removed and an added symbol that say the same but for the name are one that was
+renamed. A `ChangeSummary` says in numbers and names what one or several edits changed in a file.
 """
 
 from __future__ import annotations
@@ -118,21 +113,16 @@ def compare_files(old: str, new: str, language: str) -> SymbolChanges | None:
     start, end = common_affixes(before, after)
     if start == len(before) == len(after):
         return SymbolChanges()
-    end -= _behind(before[len(before) - end :])
+    following = before[len(before) - end :][:_COMMENT_LINES]
+    # Up to what a comment behind the change is of.
+    codes = ((count, line.strip()) for count, line in enumerate(following, 1))
+    own = (count for count, code in codes if code and not code.startswith(_COMMENTING))
+    end -= next(own, len(following))
     # First what was just written: it is broken more often than what stood there.
     now = _part(new, language, (start, end))
     was = _part(old, language, (start, end)) if now else None
     both = (was, now) if was and now else (_by_lines(old, language), _by_lines(new, language))
     return _changes([both], language)
-
-
-def _behind(following: Sequence[str]) -> int:
-    """Return how many lines behind a change to look at: those up to what a comment is of."""
-    for count, line in enumerate(following[:_COMMENT_LINES], 1):
-        code = line.strip()
-        if code and not code.startswith(_COMMENTING):
-            return count
-    return min(len(following), _COMMENT_LINES)
 
 
 def _part(text: str, language: str, around: tuple[int, int]) -> _Side | None:

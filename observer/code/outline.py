@@ -69,8 +69,14 @@ def parse_lines(text: str, language: str, first: int, last: int) -> ParsedText |
     Lines count from 0; `last` is not included.
     """
     source = text.encode("utf-8", "replace")
-    try:
-        nodes = tree.find_nodes(source, language, _span(source, first, last))
+    begin = 0
+    for _ in range(first):
+        begin = source.find(b"\n", begin) + 1
+    end = begin
+    for _ in range(last - first):
+        end = source.find(b"\n", end) + 1 or len(source)
+    try:  # with the line breaks around them
+        nodes = tree.find_nodes(source, language, (max(begin - 1, 0), max(end, begin + 1)))
     except tree.TooComplex:
         return None
     if nodes is None:
@@ -96,17 +102,6 @@ def _sound(text: str, language: str) -> _Found | None:
     except tree.TooComplex:
         pass
     return None
-
-
-def _span(source: bytes, first: int, last: int) -> tree.Span:
-    """Return where some lines are, with the line breaks around them."""
-    begin = end = 0
-    for _ in range(first):
-        begin = source.find(b"\n", begin) + 1
-    end = begin
-    for _ in range(last - first):
-        end = source.find(b"\n", end) + 1 or len(source)
-    return max(begin - 1, 0), max(end, begin + 1)
 
 
 def _symbols(found: _Found, text: str, language: str, *, with_locals: bool) -> tuple[Symbol, ...]:
@@ -170,7 +165,10 @@ def repair_fragment(text: str, grammar: Grammar) -> Iterator[RepairedFragment]:
         yield _indented(text, grammar)
         return
     before = "" if not grammar.before or "<?" in text else grammar.before
-    closed, left = _braces(text) if grammar.statement else (0, 0)
+    # How many braces it closes without opening them, and how far open it ends.
+    braces = _BRACES.findall(text) if grammar.statement else ()
+    depths = [0, *accumulate(1 if one == "{" else -1 for one in braces)]
+    closed, left = -min(depths), depths[-1]
     inside = grammar.member + grammar.statement
     openings = [""]
     if closed:
@@ -199,12 +197,6 @@ def is_plausibly_nested(text: str) -> bool:
 
 def _count(text: str, parts: Iterable[str]) -> int:
     return sum(map(text.count, parts))
-
-
-def _braces(text: str) -> tuple[int, int]:
-    """Return how many braces a text closes without opening them, and how far open it ends."""
-    depths = [0, *accumulate(1 if one == "{" else -1 for one in _BRACES.findall(text))]
-    return -min(depths), depths[-1]
 
 
 def _indented(text: str, grammar: Grammar) -> RepairedFragment:
@@ -275,7 +267,12 @@ class _Nesting:
         """Take what begins next."""
         if one.kind == "comment":
             self._inside[-1].cuts.append((one.start, one.end))
-            self._comment(one)
+            line = self._text[self._text.rfind(b"\n", 0, one.start) + 1 : one.start]
+            if line.strip():
+                self._inside[-1].comments.append(one)
+            else:
+                self._leave_apart(one.start)
+                self._ahead.append(one)
         elif one.kind == "decorator":
             self._decorated = one.start if self._decorated is None else self._decorated
         elif one.start >= self._hidden:
@@ -283,14 +280,6 @@ class _Nesting:
             self._decorated = None
             self._leave_apart(start)
             self._hidden = self._open(one._replace(start=start))
-
-    def _comment(self, one: FoundNode) -> None:
-        line = self._text[self._text.rfind(b"\n", 0, one.start) + 1 : one.start]
-        if line.strip():
-            self._inside[-1].comments.append(one)
-        else:
-            self._leave_apart(one.start)
-            self._ahead.append(one)
 
     def _leave_apart(self, at: int) -> None:
         """Give the comments that do not stand right before a place to what they stand in."""

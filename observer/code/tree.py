@@ -423,18 +423,13 @@ def _read(
     body = captures["body"][0].start_byte if "body" in captures else end
     owner = _decoded(captures["owner"][0].text or b"") if "owner" in captures else ""
     for declared in captures["name"]:
-        name = _innermost(declared)
+        name = declared  # behind pointers and parameters of a declarator
+        while inner := name.child_by_field_name("declarator") or (
+            name.named_children[-1] if name.type in _WRAPPING else None
+        ):
+            name = inner
         called = _decoded(text[name.start_byte : name.end_byte])
         yield ("", name.start_byte), FoundNode(kind, start, body, end, called, owner)
-
-
-def _innermost(name: Node) -> Node:
-    """Return what a declarator declares, behind its pointers and parameters."""
-    while inner := name.child_by_field_name("declarator") or (
-        name.named_children[-1] if name.type in _WRAPPING else None
-    ):
-        name = inner
-    return name
 
 
 def _decoded(text: bytes) -> str:

@@ -1,9 +1,7 @@
 """A repository's configuration: parsed here, and reduced to what only describes its format.
 
-git itself never sees the repository's own configuration files (see `repository.mirror`), so a
-setting that is not listed here has no effect, whatever a later git may run for it. The user's own
-configuration is read with git commands that run nothing, whatever is configured; commands that
-read a repository's content belong to `process`.
+git never sees the repository's own files (see `repository.mirror`), so a setting that is not listed
+here has no effect. The user's own configuration is read with git commands that run nothing.
 """
 
 from __future__ import annotations
@@ -142,16 +140,16 @@ def safe_config(settings: Iterable[Setting]) -> str:
         name, value = setting.name, "true" if setting.value is None else setting.value
         if name in _FORMAT and _FORMAT[name].fullmatch(value):
             kept[name] = value
-        elif _is_unknown(setting, kept.get("core.repositoryformatversion", "0")):
+        elif (
+            setting.section == "extensions"
+            and setting.key not in _HARMLESS
+            and kept.get("core.repositoryformatversion", "0") != "0"
+        ):
             kept["extensions.unknown-to-observer"] = "true"
     lines = (
         f"[{name.partition('.')[0]}]\n\t{name.partition('.')[2]} = {kept[name]}\n" for name in kept
     )
     return "".join(lines)
-
-
-def _is_unknown(setting: Setting, version: str) -> bool:
-    return setting.section == "extensions" and version != "0" and setting.key not in _HARMLESS
 
 
 def is_partial_clone(settings: Iterable[Setting]) -> bool:

@@ -1,8 +1,5 @@
 """git's log as commits, one or the whole history as a stream, the moves of HEAD, and what differs.
 
-`patch` parses git's output into commits and names what changed inside a file, `process` runs git.
-The reflog gives moves of HEAD that no hook reports, or that another one does.
-
 A `CommitDiff` is a commit compared with its first parent, a `DiffEntry` what became of one of its
 files, as blob hashes without text. Names of files and branches are redacted, as in events.
 """
@@ -85,7 +82,12 @@ def commit_history(
         return iter(())
     detail = _NAMES if is_partial(root) else _PATCH
     limit = () if at_most is None else (f"--max-count={at_most}",)
-    return _history(root, (*detail, *limit, "--date-order", "--reverse", wanted))
+    cut_off = frozenset(read_config(f"{repository_at(root).common_dir}/shallow").split())
+    return (
+        # Where the parents are missing, git shows every file as new.
+        (at_ms, replace(commit, files=()) if commit.hash in cut_off else commit)
+        for at_ms, commit in _stream(root, (*detail, *limit, "--date-order", "--reverse", wanted))
+    )
 
 
 def count_commits(root: str, *, since: str = "", to: str = "HEAD") -> int:
@@ -95,13 +97,6 @@ def count_commits(root: str, *, since: str = "", to: str = "HEAD") -> int:
     """
     wanted = _range(root, since, to)
     return int(git_output(root, "rev-list", "--count", wanted, "--") or 0) if wanted else 0
-
-
-def _history(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
-    cut_off = frozenset(read_config(f"{repository_at(root).common_dir}/shallow").split())
-    for at_ms, commit in _stream(root, words):
-        # The parents are missing, so git shows every file as new.
-        yield at_ms, replace(commit, files=()) if commit.hash in cut_off else commit
 
 
 def _stream(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:

@@ -1,8 +1,7 @@
 """Asking git about a repository: the same answer whatever is configured, and no code run for it.
 
 git gets a stand-in for the repository's configuration (`mirror`), no transport, none of git's
-variables from our environment and a time limit. A repository of another user is left alone, as git
-does. Needs git 2.32 or newer. `Blobs` reads many objects with one process.
+variables from our environment and a time limit. Needs git 2.32 or newer.
 """
 
 from __future__ import annotations
@@ -109,7 +108,12 @@ def stream_lines(root: str, words: Sequence[str], *, record: bytes, fields: int)
             except GitTimeout as error:
                 raise _stall(root, error) from error
         if code:
-            raise _failure(root, stderr)
+            stderr.seek(0)
+            said = stderr.read(LINE_BYTES).decode("utf-8", "replace").strip().splitlines()
+            raise ObserverError(
+                f"git cannot read {root}: {said[-1] if said else 'no reason given'}",
+                hint="try: git fsck",
+            )
 
 
 def _lines(stream: IO[bytes], record: bytes, fields: int) -> Iterator[bytes]:
@@ -148,7 +152,16 @@ def git_at(
     from observer.git.command import GitProcess, SafeGit  # noqa: PLC0415 - 15 ms, for who asks git
 
     settings = [word for pair in _SETTINGS.items() for word in ("-c", "=".join(pair))]
-    environ = environment(os.environ) | _ENVIRONMENT | _located(repository)
+    try:  # where it is, so that it is not looked for again
+        located = {"GIT_DIR": repository.git_dir, "GIT_COMMON_DIR": mirror(repository)}
+    except OSError as error:
+        raise NotFound(
+            f"git cannot be run safely: {error.filename}: {error.strerror}",
+            hint="make a folder for temporary files writable",
+        ) from error
+    if not repository.is_bare:
+        located["GIT_WORK_TREE"] = repository.root
+    environ = environment(os.environ) | _ENVIRONMENT | located
 
     def start(words: Sequence[str], reads: int | None) -> GitProcess:
         words = ("--no-pager", *settings, "-C", root, *words)
@@ -164,9 +177,7 @@ def repository_at(root: str) -> Repository:
     Raises: NoRepository (there is none), ForeignRepository (it belongs to another user).
     """
     try:
-        found = (
-            find_repository(root) if root else None
-        )  # git would take nothing for the current folder
+        found = find_repository(root) if root else None  # not the current folder, as git does
         refused = refusal(found) if found else ""
     except (OSError, ValueError) as error:
         raise NoRepository(f"no such repository: {error}") from error
@@ -186,30 +197,10 @@ def _note_refusal(root: str, reason: str) -> None:
     _log.warning("git is not run in %s: %s; events there are kept without it", root, reason)
 
 
-def _located(repository: Repository) -> dict[str, str]:
-    """Return the variables that say where the repository is; it is not looked for again."""
-    try:
-        found = {"GIT_DIR": repository.git_dir, "GIT_COMMON_DIR": mirror(repository)}
-    except OSError as error:
-        raise NotFound(
-            f"git cannot be run safely: {error.filename}: {error.strerror}",
-            hint="make a folder for temporary files writable",
-        ) from error
-    return found if repository.is_bare else found | {"GIT_WORK_TREE": repository.root}
-
-
 def _stall(root: str, error: GitTimeout, *, is_patient: bool = True) -> NotFound:
     if is_patient:
         _stalled[root] = time.monotonic() + REST_S
     return NotFound(f"git does not answer in {root}: {error}", hint="try: git status")
-
-
-def _failure(root: str, stderr: IO[bytes]) -> ObserverError:
-    stderr.seek(0)
-    said = stderr.read(LINE_BYTES).decode("utf-8", "replace").strip().splitlines()
-    return ObserverError(
-        f"git cannot read {root}: {said[-1] if said else 'no reason given'}", hint="try: git fsck"
-    )
 
 
 MOST_BYTES = 1 << 20

@@ -131,7 +131,13 @@ def _by_path(place: Place, projects: Iterable[Project]) -> Project | None:
         p
         for p in projects
         if (place.common_dir in p.common_dirs or place.root in p.roots)
-        and not _contradicts(place, p)
+        # Unless another repository now lives there.
+        and not (
+            place.remotes
+            and p.remotes
+            and {*place.remotes}.isdisjoint(p.remotes)
+            and _is_other_history(place, p)
+        )
     ]
     return _best(
         here, lambda p: 2 * (place.common_dir in p.common_dirs) + _is_same_history(place, p)
@@ -170,14 +176,6 @@ def _by_surroundings(place: Place, projects: Iterable[Project]) -> Project | Non
 def _depth(folder: str, project: Project) -> int:
     """Return the length of the longest root of a project that contains a folder, 0 if none."""
     return max((len(root) for root in project.roots if is_inside(folder, root)), default=0)
-
-
-def _contradicts(place: Place, project: Project) -> bool:
-    """Whether another repository now lives at a path."""
-    strangers = bool(place.remotes and project.remotes) and not set(place.remotes) & set(
-        project.remotes
-    )
-    return strangers and _is_other_history(place, project)
 
 
 def _is_same_history(place: Place, project: Project) -> bool:

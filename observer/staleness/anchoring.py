@@ -1,8 +1,7 @@
 """Anchoring new items: each at the commit at which it held, then followed to HEAD.
 
-New are those that changed since a worktree was last synchronised; `anchor_target` says what each is
-about, by facts in the format in which `observer.observations` writes them. An edit that git, or the
-deletion of a file, took back before a commit had it is linked to by the observation of the command.
+`anchor_target` says what each is about, by facts as `observer.observations` writes them. An edit
+that was taken back before a commit had it is linked to by the observation of the command.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Fingerprints of the symbols of a file, and following anchors by them from commit to commit.
 
-A fingerprint covers a symbol without those nested in it, without comments and layout: code that was
-only moved or reformatted is unchanged. An anchor holds whenever the code equals what it was,
-however it got there, so a reverted change leaves no trace and branches need not be replayed.
-Pure, but for the contents of files, which `RepositoryView` reads: one repository at one moment.
+A fingerprint covers a symbol without those nested in it, without comments and layout. An anchor
+holds whenever the code equals what it was, however it got there: branches need not be replayed.
 """
 
 from __future__ import annotations
@@ -50,7 +48,12 @@ def fingerprints(data: bytes, path: str) -> Fingerprints:
         texts[symbol.path].append(symbol.text)
         inside = slice(symbol.first_line - 1, symbol.last_line)
         lines[inside] = [""] * len(lines[inside])
-    return {name: _digest(_packed(parts)) for name, parts in {**texts, OUTSIDE: lines}.items()}
+    found = {}
+    for name, parts in {**texts, OUTSIDE: lines}.items():
+        # Without what a formatter decides: spaces, sorts of quotes, last commas.
+        packed = _LAST_COMMA.sub("", "".join("".join(parts).split()).translate(_QUOTES))
+        found[name] = _digest(packed.encode("utf-8", "replace"))
+    return found
 
 
 def fingerprint_of(known: Fingerprints, name: str) -> str:
@@ -71,12 +74,6 @@ def touched(before: Fingerprints, after: Fingerprints) -> list[str]:
     """Return the symbols in which two versions of a file differ; `OUTSIDE` if in none."""
     names = [name for name in {**after, **before} if name]
     return [name for name in names if before.get(name) != after.get(name)] or [OUTSIDE]
-
-
-def _packed(parts: Iterable[str]) -> bytes:
-    """Return text without what a formatter decides: spaces, sorts of quotes, last commas."""
-    text = "".join("".join(parts).split()).translate(_QUOTES)
-    return _LAST_COMMA.sub("", text).encode("utf-8", "replace")
 
 
 def _digest(data: bytes) -> str:
@@ -228,7 +225,10 @@ class HistoryWalk:
             if is_gone or step.committed_ms + SECOND_MS <= anchor_set.at_ms:
                 return replace(anchor, path=path)
             return replace(anchor, path=path, fingerprint=current, blob=moved.blob)
-        reason = _reason(anchor, current, path, is_there=bool(moved.blob))
+        reason = "renamed" if path != anchor.origin else ""
+        if current != anchor.fingerprint:
+            is_gone = not moved.blob or (anchor.symbol != OUTSIDE and current == ABSENT)
+            reason = "deleted" if is_gone else "changed"
         if reason == "deleted" and (elsewhere := self._moved_to(anchor, step)):
             reason, path = "renamed", elsewhere
         if reason == anchor.reason:
@@ -279,14 +279,6 @@ def _is_new_work(step: CommitDiff, anchor_set: AnchorSet) -> bool:
     is_rewritten = step.committed_ms > step.authored_ms + 2 * SECOND_MS
     is_of_then = anchor_set.at_ms - SECOND_MS < step.authored_ms <= anchor_set.reverted_ms
     return step.committed_ms > anchor_set.reverted_ms and not (is_rewritten and is_of_then)
-
-
-def _reason(anchor: Anchor, current: str, path: str, *, is_there: bool) -> str:
-    if current == anchor.fingerprint:
-        return "renamed" if path != anchor.origin else ""
-    if not is_there or (anchor.symbol and current == ABSENT):
-        return "deleted"
-    return "changed"
 
 
 def _landed(anchor_set: AnchorSet, anchors: Sequence[Anchor], step: CommitDiff) -> AnchorSet:

@@ -1,8 +1,7 @@
 """Following every worktree of a project through git: `sync_worktree` is the entry of this room.
 
-Git is read and code is compared outside of any transaction; results are written in short ones. An
-interrupted synchronisation is repeated with the same result. `validity` derives from an anchor set
-what users are shown; it is pure.
+Git is read and code compared outside of any transaction. An interrupted synchronisation is repeated
+with the same result.
 """
 
 from __future__ import annotations
@@ -162,21 +161,17 @@ class WorktreeSync:
         leap = git.diff_commits(
             root, old, git.resolve_commit(root, f"{trunk[-1]}^") if trunk else new
         )
-        self._leave(leap, lost=git.reachable_commits(root, old, without=new))
+        lost = git.reachable_commits(root, old, without=new)
+        if leap or lost:  # back to where the path to the new commit begins
+            walk = self._walk(leap, lost)
+            for moved in leap:
+                walk.move(moved, NO_COMMIT)
+            walk.drop_commits(lost)
+            self._keep(walk.changed(), self._worktree)
         steps = git.commits_between(root, old, new)
         while chunk := list(islice(steps, STEPS)):
             self._go(chunk, set(trunk))
         self._arrive(self._unsettled())
-
-    def _leave(self, leap: Sequence[DiffEntry], *, lost: set[str]) -> None:
-        """Walk back to where the path to the new commit begins."""
-        if not leap and not lost:
-            return
-        walk = self._walk(leap, lost)
-        for moved in leap:
-            walk.move(moved, NO_COMMIT)
-        walk.drop_commits(lost)
-        self._keep(walk.changed(), self._worktree)
 
     def _go(self, chunk: Sequence[CommitDiff], trunk: set[str]) -> None:
         """Walk some commits; those of side branches only settle pending anchors."""

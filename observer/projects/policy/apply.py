@@ -1,9 +1,7 @@
 """Applying policies and excluded folders to an event: what remains is all, a part, or nothing.
 
-Step 5 of an event's way. Files are recognized by name, so content of an excluded file that is shown
-without naming it (a variable that holds its path, a program that prints what it read) is not. A
-client may work beside an excluded folder and reach into it, by links too, so folders are compared
-by their real paths.
+Files are recognized by name: content that is shown without it (by a variable that holds the path)
+is not. Folders are compared by their real paths, since a client may reach into one by a link.
 """
 
 from __future__ import annotations
@@ -75,7 +73,13 @@ class Exclusion:
         here = event.cwd or folder
         if isinstance(body, Outcome):
             return replace(event, body=replace(body, output=""))
-        if not any(self.holds(str(Path(here, path))) for path in _paths_of(body)):
+        action = _action(body)
+        paths: Iterable[str] = _files(action)
+        if isinstance(action, Command):
+            paths = path_words(action.command)
+        elif isinstance(action, Search):
+            paths = (action.path,)
+        if not any(self.holds(str(Path(here, path))) for path in paths):
             return event
         if not isinstance(body, Intent):
             return None
@@ -93,14 +97,6 @@ class Exclusion:
         except ValueError:  # NUL or lone surrogates: no file
             return False
         return any(is_inside(real, folder) for folder in self.folders)
-
-
-def _paths_of(body: AnyBody) -> tuple[str, ...]:
-    """Return the files and folders whose content an event shows, or its command line names."""
-    action = _action(body)
-    if isinstance(action, Command):
-        return tuple(path_words(action.command))
-    return (action.path,) if isinstance(action, Search) else _files(action)
 
 
 _ON_PURPOSE = (Approve, Enriched, Forget, Remember, Revise, Shared, Triage, Undo)

@@ -1,12 +1,8 @@
 """The policy of a root: its file, cached until that changes, and how long events are kept.
 
-A policy file has a value, or what is wrong with it. Its path patterns are in the style of
-gitignore, matched without a regular expression over the path.
-
-Retention goes by type, by repository, and by what had to make room. A policy only asks for it: the
-user's settings decide. Notes and what was done to them
-never expire. What settles other events (commits, the begin and end of sessions) stays as long as
-the longest of them: without a commit its edits would count as not committed.
+Path patterns are in the style of gitignore, matched without a regular expression over the path. A
+policy only asks for retention: the user's settings decide. What settles other events (commits, the
+begin and end of sessions) stays as long as the longest of them.
 """
 
 from __future__ import annotations
@@ -101,17 +97,8 @@ FILE = ".observer.toml"
 MOST_BYTES = 32 << 10
 
 KINDS = (
-    "prompt",
-    "reply",
-    "file-write",
-    "file-read",
-    "command",
-    "search",
-    "delegation",
-    "tool-use",
-    "commit",
-    "custom",
-    "output",
+    *("prompt", "reply", "file-write", "file-read", "command", "search", "delegation"),
+    *("tool-use", "commit", "custom", "output"),
 )
 """What `never` may name: kinds of events, and `output`, the output of commands and tools."""
 
@@ -156,28 +143,16 @@ class PolicyProblem(Value):
 
     def __str__(self) -> str:
         """Return where it is and what was found there."""
-        return (
-            f"{self.path}, line {self.line}: {self.found}"
-            if self.line
-            else (f"{self.path}: {self.found}")
-        )
+        return f"{self.path}{f', line {self.line}' if self.line else ''}: {self.found}"
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """What is in force in one work tree; the empty one restricts nothing.
 
-    Where there is a `problem` nothing is recorded of the work tree at all: what the file was meant
-    to keep out is unknown.
-
-    Args:
-        root: the work tree; patterns count from there.
-        exclude: patterns of files of which nothing is recorded.
-        never: kinds of events that are not recorded, of `KINDS`.
-        retention_days: after so many days captured events of the project may be deleted; None
-            leaves it to the user's settings.
-        name: what the project is called; "" leaves it its folder's name.
-        sharing: "none" keeps what was captured from a language model and from other projects.
-        problem: why the file cannot be used.
+    Patterns count from `root`, the work tree. After `retention_days` captured events may be
+    deleted; None leaves it to the user's settings. A `name` of "" leaves the folder's; `sharing`
+    of "none" keeps what was captured from language models and other projects. Where there is a
+    `problem` nothing is recorded of the work tree: what it was to keep out is unknown.
     """
 
     root: str = ""
@@ -249,10 +224,8 @@ def _checked(values: dict[str, Any], text: str, root: str) -> Policy:
         if expected := _EXPECTED.get(key):
             found, hint = f"{key} must be {expected}", f"correct {key}"
         else:
-            found, hint = (
-                f"the key {_shown(key)} is unknown",
-                f"the keys are {', '.join(_EXPECTED)}",
-            )
+            found = f"the key {_shown(key)} is unknown"
+            hint = f"the keys are {', '.join(_EXPECTED)}"
         return unusable_policy(root, found, hint=hint, line=_line_of(key, text))
     for kind in written.never:
         if kind not in KINDS:
@@ -361,9 +334,8 @@ class Policies:
 def _read(root: str, found: os.stat_result) -> Policy:
     if not stat.S_ISREG(found.st_mode):
         kind = "a link" if stat.S_ISLNK(found.st_mode) else "not a plain file"
-        return unusable_policy(
-            root, f"it is {kind}", hint="put a plain file in its place, or remove it"
-        )
+        hint = "put a plain file in its place, or remove it"
+        return unusable_policy(root, f"it is {kind}", hint=hint)
     try:
         # What takes its place now must not be waited for, nor lead elsewhere.
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -372,16 +344,14 @@ def _read(root: str, found: os.stat_result) -> Policy:
     except OSError as error:
         return _unreadable(root, error)
     if len(data) > MOST_BYTES:
-        return unusable_policy(
-            root, f"it is larger than {MOST_BYTES:,} bytes", hint="make it smaller"
-        )
+        found_size = f"it is larger than {MOST_BYTES:,} bytes"
+        return unusable_policy(root, found_size, hint="make it smaller")
     return parse_policy(data, root)
 
 
 def _unreadable(root: str, error: OSError) -> Policy:
-    return unusable_policy(
-        root, f"it cannot be read: {error.strerror}", hint="make it readable for you"
-    )
+    found = f"it cannot be read: {error.strerror}"
+    return unusable_policy(root, found, hint="make it readable for you")
 
 
 DAY_MS = 86_400_000
