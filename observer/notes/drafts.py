@@ -1,13 +1,8 @@
 """Drafts of notes from what the memory holds: decision records, runbooks, how a project is tested.
 
-Pure, and deterministic: the same items give the same Markdown. Every line ends in the id of the
-item that it is taken from, in the syntax of notes, so that a draft that a person keeps as a file
-is a note like any other. What imitates the markup of a model is left out.
-
-Skills that nobody has written down: commands that were run after one another again and again.
-
-Pure, and deterministic. A candidate is a `SKILL.md` that does nothing until a person puts it where
-a client looks for skills.
+Pure: the same items give the same Markdown. Every line ends in the id of the item that it is taken
+from, in the syntax of notes. Skills are commands that were run after one another again and again; a
+candidate is a `SKILL.md` that does nothing until a person puts it where a client looks for skills.
 """
 
 from __future__ import annotations

@@ -1,18 +1,14 @@
 """Reads of notes: lists, histories, links, claims, approved rules, notes near each other.
 
-Personal notes of other owners do not exist here, and nothing crosses projects: a note knows those
-of its own project and those that belong to none.
-
-Nearness combines vectors and words. Vectors alone take related notes for duplicates, words alone
-miss paraphrases; and a model that knows no word of a text must not hide a copy of it. Flashbacks
-are near notes from elsewhere.
+A note knows those of its own project and those that belong to none, and nobody else's personal
+ones. Nearness combines vectors and words: vectors alone take related notes for duplicates, words
+alone miss paraphrases. Flashbacks are near notes from elsewhere.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 import msgspec
@@ -26,13 +22,12 @@ from observer.core.model import FORMERLY, Item, Link, Recorded, item_id
 from observer.core.note_file import Claim
 from observer.core.value import Value
 from observer.index import ListRequest
-from observer.notes.values import Connections, NoteLink, Similar, Version, signal_id
+from observer.notes.values import Connections, NoteAccess, NoteLink, Similar, Version, signal_id
 from observer.observations import note_reducer, note_syntax
 from observer.search.candidates import Sources
 from observer.search.find import search
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of
 from observer.search.rank import has_expired
-from observer.store.interface import Store
 from observer.store.items import Grouping
 from observer.store.reader import StoreReader
 
@@ -103,11 +98,7 @@ FLASHBACK_CANDIDATES = 250
 
 
 class FlashbackSettings(Value):
-    """When an older note is a flashback: its age, its distance, and how many there are at most.
-
-    The distance is a little less than that below which two notes are about the same, since nobody
-    asked.
-    """
+    """When an older note is a flashback: its age, its distance, and how many there are at most."""
 
     days: int = 90
     distance: float = 0.9
@@ -125,10 +116,7 @@ class Flashback(Value):
 def flashbacks(
     sources: Sources, anchor: Item, wanted: FlashbackSettings, *, owner: str, now_ms: int
 ) -> tuple[Flashback, ...]:
-    """Return older notes from another folder or project that are near a note, nearest first.
-
-    A note that has no meaning yet is given one now; without a model it reminds of nothing.
-    """
+    """Return older notes from another folder or project that are near a note, nearest first."""
     view = sources.view
     vector = _vector(sources, anchor, _text(anchor))
     if vector is None:
@@ -167,18 +155,9 @@ _EVERYTHING = SearchOptions(kinds=("note",))
 class NoteReader:
     """The notes that one owner may see, for reading."""
 
-    def __init__(
-        self,
-        store: Store,
-        *,
-        owner: str,
-        now_ms: Callable[[], int],
-        sources: Callable[[], AbstractContextManager[Sources]],
-    ) -> None:
-        self._store = store
-        self._owner = owner
-        self._now_ms = now_ms
-        self._sources = sources
+    def __init__(self, access: NoteAccess) -> None:
+        self._access = access
+        self._store, self._owner, self._now_ms, self._sources, _ = access
 
     def get(self, handle: int | str, *, deleted: bool = False) -> Item:
         """Return the note of an exact handle: its id or its whole uuid.
@@ -279,8 +258,7 @@ class NoteReader:
     def near(self, item: Item) -> tuple[Similar, ...]:
         """Return standing notes of the same place that may be about the same, nearest first.
 
-        Left out is what was superseded or has expired, and what is linked to the note or was judged
-        to hold beside it: nobody is asked twice.
+        Left out is what was superseded, has expired, is linked, or was judged to hold beside it.
         """
         place = Filters(
             project_id=item.project_id or 0,

@@ -1,17 +1,12 @@
 """Writes of notes. Every change is an event, and returns after the commit.
 
-A change needs an exact handle (id or whole uuid); a vague one is refused with candidates. Every
-change can be undone, deletions included.
-
-An agent deletes notes and inferences; captured items (commits, edits, summaries) only a person
-does. Every deletion can be undone as long as its note is in the log: one for good leaves that once
-its grace is over, see `upkeep.take_out`.
+A change needs an exact handle (id or whole uuid), and can be undone. A deletion for good leaves the
+log once its grace is over, see `upkeep.take_out`; captured items only a person deletes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -28,9 +23,8 @@ from observer.notes.values import (
     MOST_NEAR,
     Author,
     Changes,
-    EventWriter,
     Note,
-    Record,
+    NoteAccess,
     Remembered,
     check,
     check_change,
@@ -51,9 +45,7 @@ from observer.observations.note_reducer import (
     title_of,
 )
 from observer.redaction.redact import redact_text
-from observer.search.candidates import Sources
 from observer.search.handles import LARGEST_ID, SearchOptions, around, named
-from observer.store.interface import Store
 from observer.store.reader import StoreReader
 
 AT_ONCE = 1_000
@@ -64,23 +56,12 @@ GRACE_MS = 24 * 3_600_000
 class Notes(NoteReader):
     """The notes of one owner, for reading and writing; safe to share between threads.
 
-    Without a `record` it only reads; `grace_ms` is how long what is deleted for good can still be
-    brought back.
+    `grace_ms` is how long what is deleted for good can still be brought back.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        *,
-        owner: str,
-        now_ms: Callable[[], int],
-        sources: Callable[[], AbstractContextManager[Sources]],
-        record: Record | None,
-        grace_ms: int = GRACE_MS,
-    ) -> None:
-        super().__init__(store, owner=owner, now_ms=now_ms, sources=sources)
+    def __init__(self, access: NoteAccess, grace_ms: int = GRACE_MS) -> None:
+        super().__init__(access)
         self.grace_ms = grace_ms
-        self._writer = EventWriter(record, now_ms)
 
     def forget(self, handle: int | str, *, author: Author = "agent") -> bool:
         """Delete a note, or any other item by its id; False if there is none.
@@ -126,7 +107,7 @@ class Notes(NoteReader):
         final_ms = self._now_ms() + self.grace_ms
         for start in range(0, len(going), AT_ONCE):
             batch = [Forget(item=each, final_ms=final_ms) for each in going[start:][:AT_ONCE]]
-            self._writer.write(*batch, author=author, project_id=UNASSIGNED)
+            self._access.write(*batch, author=author, project_id=UNASSIGNED)
         return len(going), final_ms
 
     def undo(self, handle: int | str, *, author: Author = "agent") -> Item:
@@ -203,11 +184,11 @@ class Notes(NoteReader):
             found = {one.id: one for one in (item, *filter(None, copied))}
         for one in found.values():
             home = one.project_id or UNASSIGNED
-            self._writer.write(act(item=one.id), author=author, project_id=home)
+            self._access.write(act(item=one.id), author=author, project_id=home)
 
     def _changed(self, item: Item, body: AnyBody, author: Author) -> Item:
         check_kept_here(item)
-        self._writer.write(body, author=author, project_id=item.project_id or UNASSIGNED)
+        self._access.write(body, author=author, project_id=item.project_id or UNASSIGNED)
         return self.get(item.id, deleted=True)
 
     def remember(
@@ -242,9 +223,12 @@ class Notes(NoteReader):
             there = _replaced(reader, body, place)
             if there and body.key:
                 check_rule(there, author)
-            elif there and _is_made_else(body, there):
-                check_change(there, author)
-        stored = self._writer.write(body, author=author, folder=folder, project_id=chosen)
+            elif there:
+                kind = note_type(body.type)
+                layer = body.layer or (there.layer if kind == note_type("") else layer_of(kind))
+                if layer != there.layer or body.title not in {"", there.title}:
+                    check_change(there, author)  # the same words, made something else
+        stored = self._access.write(body, author=author, folder=folder, project_id=chosen)
         if stored.seq is None:
             raise BadInput(
                 f"nothing is recorded of {folder}: the setting exclude names it",
@@ -334,7 +318,7 @@ class Notes(NoteReader):
             raise BadInput(f"note {item.id} is not personal", hint="nothing has to be done")
         with self._store.read() as reader:
             chosen = named(reader.projects(), project).id
-        self._writer.write(Revise(item=item.id, scope=scope), author=author, project_id=chosen)
+        self._access.write(Revise(item=item.id, scope=scope), author=author, project_id=chosen)
         return self.get(item.id)
 
     def approve(self, handle: int | str, *, author: Author) -> Item:
@@ -447,10 +431,3 @@ def _replaced(reader: StoreReader, body: Remember, project_id: int | None) -> It
     if body.key:
         return reader.keyed(body.key, where)
     return reader.same_content(content_hash(body.content), where)
-
-
-def _is_made_else(body: Remember, there: Item) -> bool:
-    """Return True if the same words again would make something else of a note."""
-    kind = note_type(body.type)
-    layer = body.layer or (there.layer if kind == note_type("") else layer_of(kind))
-    return layer != there.layer or body.title not in {"", there.title}

@@ -1,7 +1,4 @@
-"""What signal detectors read: the visible notes without their texts, and nearest neighbours; pure.
-
-The neighbours of the same vectors are always the same. Of very many notes the newest are compared.
-"""
+"""What signal detectors read: visible notes without their texts, and nearest neighbours; pure."""
 
 from __future__ import annotations
 

@@ -1,12 +1,8 @@
 """Signals: what the notes imply but nobody has written down, and the triage of each.
 
-Found by detectors without a language model, again only when a note has changed; not stored. Triage
-is an event, and stays with its signal.
-
-Inferences are hypotheses that a person approved, and whether their evidence still holds.
-
-They are listed and fetched on purpose and found by no search, so that a guess never comes back as a
-fact. The evidence of an inference is notes, never another inference.
+Signals are found without a language model when a note has changed, and not stored; triage is an
+event. Inferences are hypotheses that a person approved: they rest on notes, never on each other,
+and no search finds them, so that a guess never comes back as a fact.
 """
 
 from __future__ import annotations
@@ -14,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from itertools import combinations
 from typing import Literal
 
@@ -36,9 +31,7 @@ from observer.core.model import (
 from observer.core.value import Value, decode_json
 from observer.notes.note_reader import PAIR
 from observer.notes.signal_corpus import Corpus, Signal, Status
-from observer.notes.values import Author, EventWriter, Note, check, metadata_text, signal_id
-from observer.search.candidates import Sources
-from observer.store.interface import Store
+from observer.notes.values import Author, Note, NoteAccess, check, metadata_text, signal_id
 from observer.store.reader import StoreReader
 
 DAY_MS = 86_400_000
@@ -203,20 +196,9 @@ class FoundSignals(Value):
 class Signals:
     """The signals of what one owner may see; safe to share between threads."""
 
-    def __init__(
-        self,
-        store: Store,
-        *,
-        owner: str,
-        now_ms: Callable[[], int],
-        sources: Callable[[], AbstractContextManager[Sources]],
-        writer: EventWriter,
-    ) -> None:
-        self._store = store
-        self._owner = owner
-        self._now_ms = now_ms
-        self._sources = sources
-        self._writer = writer
+    def __init__(self, access: NoteAccess) -> None:
+        self._access = access
+        self._store, self._owner, self._now_ms, self._sources, _ = access
         self._lock = threading.Lock()
         self._stamp: tuple[str, int] | None = None
         self._found: FoundSignals | None = None
@@ -244,7 +226,7 @@ class Signals:
         Raises: NotFound (as `get`).
         """
         signal = replace(self.get(number), status=status)
-        self._writer.write(self.triaged(signal), author=author, project_id=UNASSIGNED)
+        self._access.write(self.triaged(signal), author=author, project_id=UNASSIGNED)
         return signal
 
     def triaged(self, signal: Signal) -> Triage:
@@ -364,11 +346,10 @@ class Inference(Value):
 class Inferences:
     """The inferences that one owner may see; safe to share between threads."""
 
-    def __init__(self, store: Store, *, owner: str, signals: Signals, writer: EventWriter) -> None:
-        self._store = store
-        self._owner = owner
+    def __init__(self, signals: Signals, access: NoteAccess) -> None:
         self._signals = signals
-        self._writer = writer
+        self._access = access
+        self._store, self._owner = access.store, access.owner
 
     def mint(self, wanted: Hypothesis, *, is_confirmed: bool) -> Inference:
         """Keep a hypothesis that a person approved; the signal it came from is minted with it.
@@ -399,7 +380,7 @@ class Inferences:
         if signal:
             bodies.append(self._signals.triaged(replace(signal, status="minted")))
         project = notes[0].project_id or UNASSIGNED
-        stored = self._writer.write(*bodies, author="agent", project_id=project)
+        stored = self._access.write(*bodies, author="agent", project_id=project)
         return self.get(item_id(stored.seq or 0))
 
     def list(self, status: Freshness | None = None) -> Sequence[Inference]:

@@ -1,15 +1,12 @@
-"""Values of the notes API, the writer that makes events of changes, and the checks of both.
-
-Refused are malformed values, secrets, and changes that are not the author's to make. Every check
-raises with what is wrong and what to do instead.
-"""
+"""Values of the notes API, what it works with, and the checks of what is said and changed."""
 
 from __future__ import annotations
 
 import hashlib
 import uuid
 from collections.abc import Callable, Container, Iterable, Sequence
-from typing import Any, Literal
+from contextlib import AbstractContextManager
+from typing import Any, Literal, NamedTuple
 
 from observer.core.clock import LAST_MS
 from observer.core.errors import (
@@ -28,7 +25,9 @@ from observer.core.text import is_utf8
 from observer.core.value import Value
 from observer.observations.note_reducer import CONTENT_CHARS, LINKS, METADATA_CHARS, TAGS, note_type
 from observer.redaction.redact import redact_text, secret_class
+from observer.search.candidates import Sources
 from observer.search.handles import around
+from observer.store.interface import Store
 
 Author = Literal["person", "agent"]
 """Who asks. Only a person approves rules, and changes those that are approved."""
@@ -170,15 +169,14 @@ Record = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
 """Stores events, in the given project if one is named, and returns after the commit."""
 
 
-class EventWriter:
-    """Writes events of one owner's front.
+class NoteAccess(NamedTuple):
+    """What the notes of one owner are read and written with; without a `record` only read."""
 
-    Without a `record`, the way into the log, the process only reads.
-    """
-
-    def __init__(self, record: Record | None, now_ms: Callable[[], int]) -> None:
-        self._record = record
-        self._now_ms = now_ms
+    store: Store
+    owner: str
+    now_ms: Callable[[], int]
+    sources: Callable[[], AbstractContextManager[Sources]]
+    record: Record | None
 
     def write(
         self, *bodies: AnyBody, author: Author, folder: str = "", project_id: int | None
@@ -187,12 +185,12 @@ class EventWriter:
 
         Raises: DaemonUnavailable (this process only reads).
         """
-        if self._record is None:
+        if self.record is None:
             raise DaemonUnavailable("this process only reads", hint="run: observer up")
         events = [
             Event(
                 id=f"note-{uuid.uuid4().hex}",
-                at_ms=self._now_ms(),
+                at_ms=self.now_ms(),
                 client="observer",
                 cwd=folder,
                 body=body,
@@ -200,7 +198,7 @@ class EventWriter:
             )
             for body in bodies
         ]
-        return self._record(events, project_id)[0]
+        return self.record(events, project_id)[0]
 
 
 def project_of(
