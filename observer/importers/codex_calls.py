@@ -142,7 +142,7 @@ def success_of(payload: Object) -> bool | None:
 #     const r = await tools.exec_command({cmd: "make", workdir: "/p"}); text(r.output);
 #
 # Newer rollouts have an item of each command and patch that a script ran. Where there is none, what
-# the script writes out is what was asked, and only a script with a single call says how it ended.
+# the script writes out was asked, and only a script with a single call says how it ended.
 
 NAMES = frozenset({"exec"})
 WAIT = "wait"

@@ -1,7 +1,7 @@
 """Databases of other programs: SQLite files that are read and never written.
 
-A database may be in use, cut off, of a newer version, or no database at all; what cannot be read is
-counted, and the rest is read. Only plain tables are: a view or a virtual table could run anything.
+What cannot be read is counted. Only plain tables are read: a view or a virtual table could run
+anything.
 """
 
 from __future__ import annotations

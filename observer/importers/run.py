@@ -193,25 +193,18 @@ def plan_source(
         if one.last_ms >= choice.since_ms
         and (not choice.project or is_inside(one.folder, choice.project))
     ]
-    recorded = _recorded(home, source, [one.id for one in found], finished)
+    recorded: Collection[str] = ()
+    if home.database.exists() and not source.is_of_sessions:
+        recorded = finished.names(source.name) & {one.id for one in found}
+    elif home.database.exists():
+        with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
+            recorded = {one.id for one in found if reader.session_called(one.id)}
     new = [
         one
         for one in found
         if not (one.id in recorded and finished.holds(source.name, one.id, one.fingerprint()))
     ]
     return Plan(source, choice.paths, found, len(recorded), new, problems)
-
-
-def _recorded(
-    home: Home, source: SessionSource, names: Sequence[str], finished: FinishedImports
-) -> frozenset[str]:
-    """Return those of which something is in the memory."""
-    if not home.database.exists():
-        return frozenset()
-    if not source.is_of_sessions:
-        return finished.names(source.name) & frozenset(names)
-    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
-        return frozenset(one for one in names if reader.session_called(one))
 
 
 def size_of(sessions: Iterable[FoundSession]) -> int:

@@ -183,11 +183,7 @@ class NoteReader:
             return reader.recent(self._filters(reader, project, narrow), limit=limit)
 
     def counts(
-        self,
-        grouping: Grouping,
-        *,
-        project: str | None = None,
-        narrow: SearchOptions = _EVERYTHING,
+        self, grouping: Grouping, *, project: str | None = None, narrow: SearchOptions = _EVERYTHING
     ) -> Mapping[str, int]:
         """Count notes by tag, category, type or layer, the commonest first.
 

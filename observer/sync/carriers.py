@@ -154,6 +154,5 @@ def _extras() -> Iterator[None]:
         if not extra:
             raise
         raise ShareUnavailable(
-            f"a share of this kind needs the package {error.name}",
-            hint=extra_hint(extra),
+            f"a share of this kind needs the package {error.name}", hint=extra_hint(extra)
         ) from error

@@ -22,14 +22,7 @@ from observer.core.filters import RECORDED_KINDS
 from observer.core.model import UNASSIGNED, Item, Project, item_uuid
 from observer.core.value import Value, decode_json, newest
 from observer.store.reader import StoreReader
-from observer.store.shares import (
-    GONE,
-    Refusal,
-    ShareState,
-    purged_key,
-    share_fact,
-    tombstone_key,
-)
+from observer.store.shares import GONE, Refusal, ShareState, purged_key, share_fact, tombstone_key
 from observer.store.writer import Writer
 from observer.sync.outgoing import (
     BATCH,

@@ -417,11 +417,7 @@ def _cards(folder: Path, share: str) -> dict[str, tuple[Signed, Card]]:
 
 
 def _end_of(
-    one: str,
-    card: Card,
-    ends: list[tuple[Signed, End]],
-    found: dict[str, Member],
-    share: str,
+    one: str, card: Card, ends: list[tuple[Signed, End]], found: dict[str, Member], share: str
 ) -> End | None:
     """Return the end of a machine that holds: the founder's before its own."""
     own: End | None = None

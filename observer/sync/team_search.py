@@ -34,15 +34,7 @@ from observer.store.reader import StoreReader
 from observer.store.shares import GONE, ShareState
 from observer.store.writer import Writer
 from observer.sync.carriers import is_server, open_search
-from observer.sync.outgoing import (
-    BATCH,
-    LOCAL,
-    HomeSide,
-    bare,
-    kept_apart,
-    leaving,
-    share_called,
-)
+from observer.sync.outgoing import BATCH, LOCAL, HomeSide, bare, kept_apart, leaving, share_called
 from observer.sync.record import shown_name
 
 if TYPE_CHECKING:

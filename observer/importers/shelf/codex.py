@@ -1,12 +1,9 @@
 """Codex CLI: rollouts below `~/.codex/sessions`, one file a session, as its hook calls.
 
 The format is the client's own and undocumented; seen in versions 0.140.0 to 0.169.0, and read as
-others have described it for those since autumn 2025.
-
-Beyond what its hooks report, a rollout has the exit code of a command. A command that went on
-while the agent did something else is one call, with all that it printed; one that never ended has
-no exit code. Older rollouts say neither prompts nor the ends of turns by events of their own: they
-are read from the messages.
+others have described it for those since autumn 2025. A command that went on while the agent did
+something else is one call; one that never ended has no exit code. Older rollouts say neither
+prompts nor the ends of turns by events: they are read from the messages.
 """
 
 from __future__ import annotations

@@ -166,15 +166,11 @@ class _Calls(RecordCalls):
             failed: Object = {**asked, "error_message": said}
             yield self.call(at_ms, "postToolUseFailure", failed, key)
         else:
-            done: Object = {**asked, "tool_output": _answer(tool)}
+            result = inner(tool, "result")
+            code = number(result, "exitCodeV2")  # of a command; it has this name since 2025
+            output = tool.get("result") if code is None else {**result, "exitCode": code}
+            done: Object = {**asked, "tool_output": output}
             yield self.call(at_ms, "postToolUse", done, key)
-
-
-def _answer(tool: Object) -> Json:
-    """Return what a tool answered; the exit code of a command has another name since 2025."""
-    said = inner(tool, "result")
-    code = number(said, "exitCodeV2")
-    return tool.get("result") if code is None else {**said, "exitCode": code}
 
 
 SOURCES = (

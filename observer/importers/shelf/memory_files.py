@@ -1,7 +1,7 @@
 """Memory files: what agents are given by files, as notes that follow those files.
 
-A note has its file as its key: it changes with the file and goes with it. It is found by searches
-and never shown unasked, since the client that reads the file has it already.
+A note has its file as its key: it changes with the file and goes with it. It is never shown
+unasked, since the client that reads the file has it already.
 """
 
 from __future__ import annotations

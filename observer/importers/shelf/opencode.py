@@ -128,32 +128,21 @@ class _Calls(RecordCalls):
             yield self.call(at_ms, "session.compacted", {"text": "\n".join(words[-1:])}, key)
         elif not self._parent:
             self.say(at_ms, "\n".join(words[-1:]), key)
-            self.spend(key, _spent(inner(message, "tokens")))
+            tokens = inner(message, "tokens")
+            cache, written = inner(tokens, "cache"), number(tokens, "output") or 0
+            usage = {"input": number(tokens, "input") or 0}
+            usage |= {"output": written + (number(tokens, "reasoning") or 0)}
+            usage |= {f"cache_{what}": number(cache, what) or 0 for what in ("read", "write")}
+            self.spend(key, usage)
 
     def reply(self, words: str, usage: Object) -> tuple[str, Object]:
         return "session.idle", {"text": words, "usage": dict(usage)}
 
 
-def _spent(tokens: Object) -> dict[str, int]:
-    cache = inner(tokens, "cache")
-    return {
-        "input": number(tokens, "input") or 0,
-        "output": (number(tokens, "output") or 0) + (number(tokens, "reasoning") or 0),
-        "cache_read": number(cache, "read") or 0,
-        "cache_write": number(cache, "write") or 0,
-    }
-
-
 def _source(client: str) -> SessionSource:
     """Return the importer of a client of this family."""
-    return SessionSource(
-        client,
-        ".local/share",
-        "XDG_DATA_HOME",
-        client,
-        find=partial(_find, client),
-        read=partial(read_session, client, _Calls),
-    )
+    place, find = (".local/share", "XDG_DATA_HOME", client), partial(_find, client)
+    return SessionSource(client, *place, find=find, read=partial(read_session, client, _Calls))
 
 
 SOURCES = (_source("opencode"), _source("kilo"))

@@ -1,8 +1,7 @@
 """Stores of other memories: what they have noted of sessions, and their notes.
 
-What mem0, agentmemory and memex keep becomes notes under its own ids. Where a store
-names a project without its folder, it is the project of that name here, if there is exactly one.
-What was deleted in the other memory meanwhile stays.
+Where a store names a project without its folder, it is the project of that name here, if there is
+exactly one. What was deleted in the other memory meanwhile stays.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from observer.core.events import Custom, Event, Layer, Prompt, Remember
 from observer.core.json_text import dump
 from observer.core.model import KNOWLEDGE_TYPES
 from observer.core.text import distinct
-from observer.importers.database import Database, files_of, opened
+from observer.importers.database import files_of, opened
 from observer.importers.jsonl import Problems
 from observer.importers.jsonl import opened as opened_file
 from observer.importers.source import (
@@ -221,10 +220,8 @@ def _kept_events(
 
 # --- memex ----------------------------------------------------------------------------------------
 #
-# The notes of its database, or of a backup of it, become notes under their own ids. Seen in its
-# schema of 2026. Notes of other programs that it only reads (`external`) are left out, since their
-# files belong elsewhere. A rule waits for a person, approved there or not: whoever can write a file
-# must not make rules by it.
+# Seen in its schema of 2026. Notes of other programs that it only reads (`external`) are left out.
+# A rule waits for a person, approved there or not: whoever can write a file must not make rules.
 
 MEMEX = "memex"
 _LAYERS = ("past", "state", "rule")
@@ -294,29 +291,23 @@ _TABLES = {
 }
 
 
-def _sessions(name: str, database: Database) -> dict[str, tuple[str, str, str]]:
-    """Return client, id and project of sessions by the names that other tables call them by."""
-    found: dict[str, tuple[str, str, str]] = {}
-    for row in database.rows(_TABLES[name].sessions):
-        client = _TABLES[name].clients.get(text(row, "platform_source"), name)
-        session = text(row, "content_session_id")
-        for called in (session, text(row, "memory_session_id")):
-            found[called] = (client, session, text(row, "project"))
-    return found
-
-
 def _table_events(name: str, path: Path, problems: Problems, _: Settings, cwd: str) -> _Events:
     """Yield what was said, observed and summed up, with the names of its projects."""
     with opened(path, problems) as database:
         if database is None:
             return
-        sessions = _sessions(name, database)
+        of, sessions = _TABLES[name], dict[str, tuple[str, str, str]]()
+        for row in database.rows(of.sessions):
+            client = of.clients.get(text(row, "platform_source"), name)
+            session = text(row, "content_session_id")
+            for called in (session, text(row, "memory_session_id")):
+                sessions[called] = (client, session, text(row, "project"))
         tables = {
-            _TABLES[name].prompts: lambda row: (
+            of.prompts: lambda row: (
                 Prompt(text=said) if (said := text(row, "prompt_text")).strip() else None
             ),
             "observations": _observation,
-            _TABLES[name].summaries: _summary,
+            of.summaries: _summary,
         }
         for table, body_of in tables.items():
             for row in database.rows(table):

@@ -1,7 +1,6 @@
 """Which folders of this user are note folders, whose their notes are, and what must not be stored.
 
-The list is a setting in the home, a JSON file: a purge, a rebuild and a restored backup leave it
-alone, and a purge leaves alone what stands in these files.
+The list is a JSON file in the home, which a purge, a rebuild and a restored backup leave alone.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """The text of a Markdown note: its frontmatter, and what its lines state.
 
-A text is parted into its head (the frontmatter with its dashes) and its body so that both together
-are the text, byte for byte; an edit of fields leaves every other byte as it was.
-
-A claim is a paragraph, heading or list item like `[category] text #tag (context)`, or any that has
-a `#tag`. A relation is a list item `kind [[Target]] (context)`, or a `[[Target]]` anywhere. Code,
-quotations, tasks, callouts and time codes state nothing. Any text can be parsed.
+Head (the frontmatter with its dashes) and body together are the text; an edit of fields leaves
+every other byte as it was. A claim is a paragraph, heading or list item like `[category] text #tag
+(context)`, or any that has a `#tag`. A relation is a list item `kind [[Target]] (context)`, or a
+`[[Target]]` anywhere. Code, quotations, tasks, callouts and time codes state nothing.
 """
 
 from __future__ import annotations

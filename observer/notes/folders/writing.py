@@ -2,16 +2,12 @@
 
 A draft is written and synced beside the file under a hidden name. Where the system can, draft and
 file then change places in one step, so that what was replaced can be looked at: if it is not what
-was expected, both change back. What lost is kept beside the file under a hidden name.
+was expected, both change back. What lost is kept beside the file under a hidden name. A file system
+that knows neither that nor hard links gets the check and then a rename.
 
-A file system that knows neither that nor hard links (exFAT, some network file systems) gets the
-check and then a rename: what somebody writes between the two is replaced.
-
-What tools replaced, moved or deleted in note folders: kept in the home, and brought back.
-
-Each change has a number, which names a folder of `note-versions` in the home: `change.json` says
-what was done, and `was` is the file or folder from before, unless it was moved. A change is kept
-for `KEPT_MS`, and while all of them have `MOST_BYTES`; the latest one is always kept.
+What tools replaced, moved or deleted is kept in the home under a number, which names a folder of
+`note-versions`: `change.json` says what was done, `was` is what was there. A change is kept for
+`KEPT_MS`, and while all of them have `MOST_BYTES`; the latest one is always kept.
 """
 
 from __future__ import annotations
