@@ -326,10 +326,7 @@ def _by_shape(symbols: _Symbols) -> dict[_Shape, list[str]]:
 
 
 def _without(name: str, text: str) -> str:
-    """Return a text without a name wherever it stands as a whole word.
-
-    By hand: compiling a pattern for each name costs more than all else that is done with it.
-    """
+    """Return a text without a name as a whole word; a pattern for each name would cost far more."""
     kept = []
     start = at = 0
     while name and (found := text.find(name, at)) >= 0:
@@ -449,10 +446,7 @@ def parameters_changed(write: FileWrite) -> dict[str, tuple[list[str], list[str]
 def summarize_edits(
     edits: Sequence[Edit], language: str, symbols: SymbolChanges | None = None
 ) -> ChangeSummary:
-    """Compare what pieces of one file said before and after, taken together.
-
-    `symbols` are what became of them, where that was seen in the whole file.
-    """
+    """Compare pieces of a file before and after; `symbols` if they were seen in the whole file."""
     gone: list[str] = []
     fresh: list[str] = []
     for edit in edits:

@@ -36,10 +36,7 @@ class ParsedText(NamedTuple):
 
 
 def outline(text: str, language: str) -> tuple[Symbol, ...]:
-    """Return the symbols of a text or of a piece of one, in the order in which they begin.
-
-    Broken syntax gives what its lines say.
-    """
+    """Return the symbols of a text, or of a piece, in order; broken syntax gives what lines say."""
     found = parse_symbols(text, language)
     return lines.read_symbols(text, language) if found is None else found
 
@@ -64,10 +61,7 @@ def parse_fragment(text: str, language: str) -> ParsedText | None:
 
 
 def parse_lines(text: str, language: str, first: int, last: int) -> ParsedText | None:
-    """Return what the tree of a parsable file says of some of its lines; None if it is not sound.
-
-    Lines count from 0; `last` is not included.
-    """
+    """Return what a file's tree says of lines `first` to before `last`, from 0; None if unsound."""
     source = text.encode("utf-8", "replace")
     begin = 0
     for _ in range(first):

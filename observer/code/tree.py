@@ -287,10 +287,7 @@ Span: TypeAlias = tuple[int, int]
 
 
 class FoundNode(NamedTuple):
-    """A node that a pattern found; `start`, `body` and `end` are places in the source.
-
-    `body` is where the signature ends, `owner` the type that the definition belongs to.
-    """
+    """A node that a pattern found, by places in the source; at `body` its signature ends."""
 
     kind: str
     start: int

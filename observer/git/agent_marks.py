@@ -89,10 +89,7 @@ _AGENT = re.compile(
 
 
 class AgentMark(Value):
-    """One claim that an agent made a commit, or lines of it.
-
-    `lines` counts those of the lines asked about that it names, 0 where it names none.
-    """
+    """One claim that an agent made a commit, or how many of the `lines` asked about."""
 
     source: Source
     tool: str = ""
@@ -103,10 +100,7 @@ class AgentMark(Value):
 
 
 def agent_marks(root: str, origin: BlamedCommit) -> tuple[AgentMark, ...]:
-    """Return the claims about a commit of which `blame_lines` found lines, the strongest first.
-
-    Raises: NotFound (git does not answer).
-    """
+    """Return the claims about a commit with blamed lines, the strongest first. Raises: NotFound."""
     if not origin.hash:
         return ()
     words = ("--no-show-signature", f"--notes={REF}", "--format=%(trailers:only,unfold)%x00%N")

@@ -176,10 +176,7 @@ def with_previous_time(root: str, origin: BlamedCommit, own: Collection[str] = (
 
 
 def local_authors(root: str) -> frozenset[str]:
-    """Return whose commits were made in this clone, as far as its reflog goes back.
-
-    Raises: NotFound (git does not answer).
-    """
+    """Return whose commits were made here, as far as the reflog goes back. Raises: NotFound."""
     made = ("--extended-regexp", r"--grep-reflog=^commit( \((initial|amend|merge)\))?:")
     words = ("log", "-g", f"-{_MOST_MOVES}", *_PLAIN, "--all", "--format=%an", *made)
     return frozenset(filter(None, (git_output(root, *words) or "").split("\n")))
@@ -220,10 +217,7 @@ def last_commits(root: str, paths: Collection[str]) -> dict[str, str]:
 
 
 def trunk_times(root: str, *, at_most: int) -> list[tuple[int, str]]:
-    """Return the newest commits of HEAD and its first parents, each behind when it was made.
-
-    Raises: NotFound (git does not answer).
-    """
+    """Return the newest first parents of HEAD, each behind when it was made. Raises: NotFound."""
     words = ("log", "--first-parent", f"--max-count={at_most}", "--format=%ct %H", *_PLAIN)
     lines = (git_output(root, *words) or "").splitlines()
     return [
@@ -291,10 +285,7 @@ _PATCH = (
 def with_earlier_forms(
     root: str, origins: Sequence[BlamedCommit], own: Collection[str]
 ) -> list[BlamedCommit]:
-    """Return the commits with `before_ms`, as `with_previous_time` says, `forms` and `brought`.
-
-    Raises: NotFound (git does not answer).
-    """
+    """Return the commits with `before_ms`, `forms` and `brought`. Raises: NotFound."""
     names = sorted({name for one in origins for name in one.paths})
     asked = [one.hash for one in origins if one.hash]
     beside = list(_patches(root, names, *_BESIDE)) if names else []

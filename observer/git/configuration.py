@@ -77,10 +77,7 @@ def read_config(path: str) -> str:
 
 
 def parse_config(text: str) -> Iterator[Setting]:
-    """Yield the entries of a file in order; what is not valid syntax is left out.
-
-    Source: git-config(1), "Syntax". Includes are not followed.
-    """
+    """Yield a file's entries in order, as git-config(1) says; what is invalid is left out."""
     section = subsection = ""
     position, end = 0, len(text)
     while position < end:
@@ -193,10 +190,7 @@ def run_as_user(
 
 
 def user_setting(name: str, *options: str) -> list[str]:
-    """Return the values of a setting in the user's and the system's configuration, in order.
-
-    Raises: NotFound (git is not installed).
-    """
+    """Return a setting's values in the user's and the system's configuration. Raises: NotFound."""
     values: list[str] = []
     for level in ("--system", "--global"):
         words = ("config", level, "--includes", *options, "-z", "--get-all", name)
@@ -206,10 +200,7 @@ def user_setting(name: str, *options: str) -> list[str]:
 
 
 def is_safe_directory(root: str) -> bool:
-    """Return True if the user trusts a folder of another owner.
-
-    Source: git-config(1), safe.directory.
-    """
+    """Return True if the user trusts another owner's folder, by git-config(1), safe.directory."""
     is_safe = False
     for value in _exceptions(int(time.monotonic() / CACHE_S)):
         if not value:

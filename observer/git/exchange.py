@@ -68,10 +68,7 @@ class Exchange:
         )
 
     def refs(self) -> dict[str, str]:
-        """Return the commits of all branches and tags of the remote, by their names.
-
-        Raises: ShareUnavailable (it is out of reach).
-        """
+        """Return the commits of the remote's branches and tags. Raises: ShareUnavailable."""
         answer = self._git("ls-remote", "--quiet", "--heads", "--tags", "--", self._url)
         pairs = [line.split("\t") for line in answer.splitlines()]
         return {name: commit for commit, name in pairs}
@@ -81,10 +78,7 @@ class Exchange:
         return self.refs().get(_BRANCH, "") != self._commit_at(_THEIRS)
 
     def bring(self) -> None:
-        """Add to the work tree what others have pushed.
-
-        Raises: ShareUnavailable (the remote is out of reach, or holds branches that are not ours).
-        """
+        """Add to the work tree what others pushed. Raises: ShareUnavailable (or it is not ours)."""
         for lock in (self._folder / ".git").glob("*.lock"):  # of a git which was killed
             lock.unlink(missing_ok=True)
         refs = self.refs()
@@ -104,10 +98,7 @@ class Exchange:
         self._git("reset", "--quiet", "--hard", target)
 
     def send(self) -> None:
-        """Send what the work tree has and the remote has not.
-
-        Raises: ShareUnavailable (the remote is out of reach, or takes nothing).
-        """
+        """Send what the remote has not. Raises: ShareUnavailable."""
         self._commit()
         for tried in range(MOST_TRIES):
             ours = self._commit_at("HEAD")

@@ -63,10 +63,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def executable(path: str | None = None) -> str:
-    """Return git's absolute path, out of the absolute entries of a PATH, by default our own.
-
-    Raises: NotFound (it is in none of them).
-    """
+    """Return git's absolute path, out of the absolute entries of a PATH. Raises: NotFound."""
     return _executable(os.environ.get("PATH", os.defpath) if path is None else path)
 
 
@@ -95,10 +92,7 @@ class GitTimeout(NotFound):
 
 
 class TimedPipe(io.RawIOBase):
-    """A pipe whose reads raise `GitTimeout` instead of waiting for ever; not seekable.
-
-    `wait_s` is the longest wait for each read, or for all together (`in_all`).
-    """
+    """A pipe whose reads raise `GitTimeout` after `wait_s`, each or `in_all`; not seekable."""
 
     def __init__(self, pipe: IO[bytes], *, wait_s: float, in_all: bool) -> None:
         self._pipe = pipe

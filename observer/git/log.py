@@ -91,10 +91,7 @@ def commit_history(
 
 
 def count_commits(root: str, *, since: str = "", to: str = "HEAD") -> int:
-    """Return how many commits `commit_history` yields.
-
-    Raises: NotFound (there is no repository, or no git).
-    """
+    """Return how many commits `commit_history` yields. Raises: NotFound (no repository)."""
     wanted = _range(root, since, to)
     return int(git_output(root, "rev-list", "--count", wanted, "--") or 0) if wanted else 0
 
@@ -154,10 +151,7 @@ def head_moves(root: str) -> list[HeadMove]:
 
 
 def head_before_resets(moves: Sequence[HeadMove], to: str) -> str:
-    """Return where HEAD was before resets that were followed by its move to a commit.
-
-    "" if there were none, or HEAD was not elsewhere before.
-    """
+    """Return where HEAD was before resets and its move to a commit, "" if there were none."""
     behind = itertools.dropwhile(lambda move: move.to != to, moves)
     earlier = list(itertools.islice(behind, 1, None))
     left = itertools.dropwhile(lambda move: move.message.startswith(RESET), earlier)
@@ -166,10 +160,7 @@ def head_before_resets(moves: Sequence[HeadMove], to: str) -> str:
 
 
 def rebased_commits(root: str) -> set[str]:
-    """Return the last commits that a rebase made, in any work tree of the repository.
-
-    The post-rewrite hook reports what they replace. Raises: NotFound (git does not answer).
-    """
+    """Return the last commits a rebase made, in any work tree. Raises: NotFound."""
     only = ("--extended-regexp", f"--grep-reflog={_REBASED}")
     return set((git_output(root, *_REFLOG, "--all", "--format=%H", *only) or "").split())
 
@@ -181,10 +172,7 @@ _FILE = ("100644", "100755", "120000")
 
 
 class DiffEntry(NamedTuple):
-    """One entry of a raw diff: `old` and `path` differ where the file was renamed.
-
-    `before` and `blob` are the hashes of its content before and after; "" where it did not exist.
-    """
+    """One entry of a raw diff: a file's paths and blobs before and after, "" where it was not."""
 
     old: str
     path: str
@@ -211,10 +199,7 @@ def resolve_commit(root: str, rev: str) -> str:
 
 
 def current_branch(root: str) -> str:
-    """Return the name of the branch that is checked out, "" if HEAD is detached.
-
-    Raises: NotFound (git does not answer).
-    """
+    """Return the branch that is checked out, "" if HEAD is detached. Raises: NotFound."""
     return redact_text(git_output(root, "symbolic-ref", "--short", "--quiet", "HEAD") or "")
 
 
@@ -254,10 +239,7 @@ def _steps(root: str, words: Sequence[str]) -> Iterator[CommitDiff]:
 
 
 def diff_commits(root: str, old: str, new: str) -> tuple[DiffEntry, ...]:
-    """Return the files in which two commits differ; none of one and the same.
-
-    Raises: NotFound (git does not answer), ObserverError (there is no such commit, or git failed).
-    """
+    """Return the files in which two commits differ. Raises: NotFound, ObserverError."""
     if old == new:
         return ()
     lines = stream_lines(root, (*_DIFF, old, new, "--"), record=RECORD, fields=0)
@@ -280,10 +262,7 @@ def is_related(root: str, one: str, other: str) -> bool:
 
 
 def merge_base(root: str, commits: Sequence[str]) -> str:
-    """Return the best common ancestor of all these commits, "" if there is none.
-
-    Raises: NotFound (git does not answer).
-    """
+    """Return the best common ancestor of these commits, "" if there is none. Raises: NotFound."""
     return git_output(root, "merge-base", "--octopus", *commits) or ""
 
 

@@ -172,10 +172,7 @@ def git_at(
 
 
 def repository_at(root: str) -> Repository:
-    """Return the repository around a folder.
-
-    Raises: NoRepository (there is none), ForeignRepository (it belongs to another user).
-    """
+    """Return the repository around a folder. Raises: NoRepository, ForeignRepository."""
     try:
         found = find_repository(root) if root else None  # not the current folder, as git does
         refused = refusal(found) if found else ""
@@ -210,10 +207,7 @@ MOST_NAME_CHARS = 10_000
 
 
 class Blob(NamedTuple):
-    """What git keeps under a name; `kind` is ``blob`` for a file's content, ``commit``, ``tree``.
-
-    `data` is None where it is too large.
-    """
+    """What git keeps under a name, of a `kind` (blob, commit, tree); no `data` if too large."""
 
     id: str
     kind: str
@@ -264,9 +258,6 @@ class Blobs(AbstractContextManager["Blobs"]):
 
 
 def existing(root: str, names: Iterable[str]) -> frozenset[str]:
-    """Return which of some names, also shortened ones, are those of objects of a repository.
-
-    Raises: NotFound (git did not answer here lately).
-    """
+    """Return which names, also shortened ones, are those of objects here. Raises: NotFound."""
     with Blobs(root, most_bytes=0) as blobs:
         return frozenset(name for name in names if blobs.get(name))

@@ -140,10 +140,7 @@ _known: dict[tuple[str, str], tuple[tuple[FileStamp, FileStamp], str]] = {}
 
 
 def mirror(repository: Repository) -> str:
-    """Return the stand-in of a repository, brought up to date.
-
-    Raises: OSError (it cannot be written).
-    """
+    """Return the stand-in of a repository, up to date. Raises: OSError (it cannot be written)."""
     files = _files(repository)
     stamps = (file_stamp(files[0]), file_stamp(files[1]))
     above = str(home().run)

@@ -49,10 +49,7 @@ _UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "
 
 
 def is_under_way(root: str) -> bool:
-    """Return True while a rebase, merge, cherry-pick or revert of a work tree is not finished.
-
-    Raises: NotFound (there is no repository, or it is another user's).
-    """
+    """Return True while a rebase, merge, pick or revert is not finished. Raises: NotFound."""
     git_dir = Path(repository_at(root).git_dir)
     return any((git_dir / name).exists() for name in _UNDER_WAY)
 
@@ -73,10 +70,7 @@ class WorkTree:
         self._settings = ["-c", f"core.excludesFile={excludes[-1]}"] if excludes else []
 
     def changed_files(self, paths: Sequence[str] = ()) -> dict[str, FileStatus]:
-        """Return files that differ from the index or are unknown to it, ignored ones left out.
-
-        No paths, or more than `MOST_PATHS`, means all.
-        """
+        """Return files, of all or some paths, that differ from the index or are new to it."""
         named = () if len(paths) > MOST_PATHS else paths
         answer = self._listed("-t", "-m", "-d", "-o", "--exclude-standard", "--", *named)
         found: dict[str, FileStatus] = {}
@@ -93,10 +87,7 @@ class WorkTree:
         return frozenset(line[:-1] for line in answer if line.endswith("/"))
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
-        """Return those of the paths that git ignores; names that it would quote are left out.
-
-        Raises: NotFound (git does not answer).
-        """
+        """Return those paths that git ignores, but names that it would quote. Raises: NotFound."""
         answer = (
             git_output(self.root, *self._settings, "check-ignore", "--", *paths) if paths else None
         )

@@ -211,10 +211,7 @@ class _Script(NamedTuple):
 
 
 class ScriptCalls:
-    """The calls of the scripts of one rollout.
-
-    `has` says what the rollout has events of.
-    """
+    """The calls of the scripts of one rollout. `has` says what the rollout has events of."""
 
     def __init__(self, done: Done, has: AbstractSet[str]) -> None:
         self._done = done

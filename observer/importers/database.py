@@ -113,10 +113,7 @@ def _connection(path: Path, stack: ExitStack) -> sqlite3.Connection:
 
 
 class _Copy:
-    """The copy of the database in use that was read last, kept until the original changes.
-
-    Each session of it opens the database anew. The copy has no name: it goes with the process.
-    """
+    """The copy of a database in use that was read last, kept for its next session, nameless."""
 
     def __init__(self) -> None:
         self._known: object = None
@@ -161,10 +158,7 @@ def _open(path: Path, mode: str, before: str = "SELECT 1") -> sqlite3.Connection
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """Return a copy of a database with its journals, as they were at one time.
-
-    Raises: OSError (it was written all the time).
-    """
+    """Return a copy of a database with its journals as of one time; OSError if that never holds."""
     for _ in range(BUSY):
         before = _state(path)
         for stale in files_of(folder / path.name):

@@ -126,10 +126,7 @@ def files_below(path: Path, endings: tuple[str, ...] = SUFFIXES) -> Iterator[Pat
 
 
 def time_of(record: Object, field: str = "timestamp") -> int | None:
-    """Return a time of a record as UTC milliseconds; None if it says none.
-
-    It is a text in ISO 8601, or counts milliseconds.
-    """
+    """Return a time, in ISO 8601 or milliseconds, as UTC milliseconds; None if it says none."""
     at_ms = number(record, field)
     if at_ms is None or at_ms < _FIRST_MS:
         at_ms = iso_ms(text(record, field))

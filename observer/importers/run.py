@@ -63,10 +63,7 @@ def placed(found: FoundSession, roots: Iterable[str]) -> FoundSession:
 
 
 def with_repositories(events: Iterable[Event], roots: Collection[str]) -> list[Event]:
-    """Return events, those of missing folders with the work tree that has the commits they made.
-
-    `roots` are the work trees that are known. It stands for the remote that is not known.
-    """
+    """Return events, those of missing folders with the work tree that has their commits."""
     said = list(events)
     made: dict[str, list[str]] = {}
     for one in said:
@@ -137,10 +134,7 @@ class Choice(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What was found of a source: all sessions, those in the memory, those that are to be read.
-
-    `paths` are the folders and files where it was looked.
-    """
+    """What was found of a source in `paths`: all, how many are known, what is to be read."""
 
     source: SessionSource
     paths: tuple[Path, ...]
@@ -157,10 +151,7 @@ def plan_import(
     finished: FinishedImports,
     environ: Mapping[str, str],
 ) -> list[Plan]:
-    """Return what an import would bring, of those sources that have something.
-
-    Those that look in work trees come after those that name some.
-    """
+    """Return what an import would bring, of sources that have something, work trees' own last."""
     roots = known_roots(home)
     plans = []
     for source in sources:
@@ -178,10 +169,7 @@ def plan_source(
     finished: FinishedImports,
     roots: Collection[str] = (),
 ) -> Plan:
-    """Return what an import of one source would bring, from the chosen paths alone.
-
-    `roots` are those of projects, beside the ones in the memory.
-    """
+    """Return what an import of one source would bring, from the chosen paths alone."""
     problems = Problems()
     there = source.find(choice.paths, problems)
     if any(one.folder and not one.folder.startswith("/") for one in there):
@@ -303,10 +291,7 @@ def to_daemon(home: Home, *, starts: bool = True) -> Send:
 
 
 def end_import(home: Home) -> None:
-    """Have the daemon link what was imported with what happened before and after it.
-
-    One that is gone does so when it is back.
-    """
+    """Have the daemon link what was imported with what was before and after it, now or later."""
     with suppress(DaemonUnavailable):
         client.call(home, "POST", "/import/end", wait_s=WAIT_S)
 
@@ -403,10 +388,7 @@ class Follower:
         self._due_ms: dict[str, int] = {}
 
     def look(self, at_ms: int) -> Plan:
-        """Return the sessions that are to be read now; the plan's others are left out.
-
-        A session that goes on is due again a minute later, and once more when it is over.
-        """
+        """Return what is to be read now: sessions that go on each minute, and at their end."""
         problems = Problems()
         files = dict(_states(self._paths))
         written = [path for path, one in files.items() if self._files.get(path) != one]

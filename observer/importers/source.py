@@ -94,10 +94,7 @@ class SessionSource(NamedTuple):
         return self.is_of_sessions and bool(self.settings) and not self.inside
 
     def paths(self, environ: Mapping[str, str], roots: Iterable[str] = ()) -> tuple[Path, ...]:
-        """Return the folders and files where it looks, of those that exist.
-
-        `roots` are the work trees in which it looks too.
-        """
+        """Return the folders and files where it looks, in some work trees too, if they exist."""
         usual = [self.folder(environ)] if self.settings or self.sessions else []
         here = (Path(root, place) for root in roots for place in self.inside)
         return tuple(path for path in dict.fromkeys([*usual, *here]) if path.exists())
@@ -165,10 +162,7 @@ def files_matching(path: Path, pattern: str) -> Iterator[Path]:
 
 
 def moment_ms(value: object) -> int | None:
-    """Return a time as UTC milliseconds: ISO 8601, or a number since 1970; None if it is none.
-
-    Without a zone it is UTC.
-    """
+    """Return a time (ISO 8601, UTC without a zone; a number since 1970) as UTC ms; None if none."""
     if isinstance(value, str):
         at_ms = iso_ms(value.strip())
     elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LAST_MS:

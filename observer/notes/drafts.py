@@ -79,10 +79,7 @@ def decision_record(title: str, items: Iterable[Item], sessions: Sequence[Sessio
 
 
 def runbook(fixes: Iterable[Item]) -> Draft:
-    """Return what to do about a failure, from the fixes of it; the newest fix is first.
-
-    There has to be a fix.
-    """
+    """Return what to do about a failure, from its fixes, at least one; the newest is first."""
     known = sorted(_usable(fixes), key=lambda item: (-item.created_ms, -item.id))
     newest = known[0]
     title = newest.title.removeprefix("Fixed: ")

@@ -49,10 +49,7 @@ _WORD = re.compile(r"\w+")
 
 
 def near_notes(sources: Sources, item: Item, filters: Filters) -> tuple[Similar, ...]:
-    """Return other notes that may be about the same as a stored note, nearest first.
-
-    What `filters` leave out is not looked at.
-    """
+    """Return other notes that may be about the same, of those admitted, nearest first."""
     text = _text(item)
     vector = _vector(sources, item, text)
     view, wanted = sources.view, [ListRequest(sources.view.mask(filters), LOOKED_AT)]
@@ -185,10 +182,7 @@ class NoteReader:
     def counts(
         self, grouping: Grouping, *, project: str | None = None, narrow: SearchOptions = _EVERYTHING
     ) -> Mapping[str, int]:
-        """Count notes by tag, category, type or layer, the commonest first.
-
-        Raises: NotFound, Ambiguous (the project, or the session).
-        """
+        """Count notes by tag, category, type or layer, the commonest first; raises as `list`."""
         with self._store.read() as reader:
             return reader.counts(grouping, self._filters(reader, project, narrow))
 
@@ -217,17 +211,11 @@ class NoteReader:
         return versions(history)
 
     def claims(self, handle: int | str) -> tuple[Claim, ...]:
-        """Return the claims of a note, in order: its lines like `- [category] text #tag (context)`.
-
-        Raises: NotFound, Ambiguous (as `get`).
-        """
+        """Return a note's lines like `- [category] text #tag (context)`; raises as `get`."""
         return note_syntax.parse_claims(self.get(handle).narrative)
 
     def links(self, handle: int | str) -> Connections:
-        """Return what a note leads to and what leads to it; titles are looked up as of now.
-
-        Raises: NotFound, Ambiguous (as `get`).
-        """
+        """Return what a note leads to, and what to it, as of now; raises as `get`."""
         item = self.get(handle)
         with self._store.read() as reader:
             out = []
@@ -252,10 +240,7 @@ class NoteReader:
             return next((p.uuid for p in reader.projects() if p.id == item.project_id), None)
 
     def near(self, item: Item) -> tuple[Similar, ...]:
-        """Return standing notes of the same place that may be about the same, nearest first.
-
-        Left out is what was superseded, has expired, is linked, or was judged to hold beside it.
-        """
+        """Return notes that may be about the same, unless linked or judged; nearest first."""
         place = Filters(
             project_id=item.project_id or 0,
             with_global=item.project_id is None,

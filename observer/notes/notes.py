@@ -77,10 +77,7 @@ class Notes(NoteReader):
         return self._forget(handle, author, None)
 
     def erase(self, handle: int | str, *, author: Author = "agent") -> int | None:
-        """Delete a note as `forget` does, but for good; return from when on nothing undoes that.
-
-        Returns None if there is none.
-        """
+        """Delete a note for good; return from when on nothing undoes that, None for no note."""
         final_ms = self._now_ms() + self.grace_ms
         return final_ms if self._forget(handle, author, final_ms) else None
 
@@ -95,10 +92,7 @@ class Notes(NoteReader):
         return True
 
     def erase_all(self, narrow: SearchOptions, *, author: Author = "agent") -> tuple[int, int]:
-        """Delete the notes that are not narrowed out for good; return how many, and until when.
-
-        What an agent may not delete stays: rules that a person approved.
-        """
+        """Delete notes for good, but approved rules for an agent; return how many, until when."""
         with self._store.read() as reader:
             own = self._filters(reader, None, narrow)
             rules = reader.recent(replace(own, layer="rule"), limit=LARGEST_ID)
@@ -322,10 +316,7 @@ class Notes(NoteReader):
         return self.get(item.id)
 
     def approve(self, handle: int | str, *, author: Author) -> Item:
-        """Let a person stand for a note: a rule holds from now on, a suspicion is laid aside.
-
-        Raises: NotFound, Ambiguous (as `get`), RuleUserOnly (an agent asks).
-        """
+        """Let a person stand for a note: a rule holds from now on, a suspicion is laid aside."""
         if author != "person":
             raise RuleUserOnly(
                 "only a person approves notes", hint="ask them to run: observer note approve ID"

@@ -59,10 +59,7 @@ class OpenPairs(Value):
 
 
 class Settlement(Value, forbid_unknown_fields=True):
-    """What holds of a pair: note `id` replaces or amends `other`, or both stand.
-
-    To merge them, `content` is what is said from now on in the place of both.
-    """
+    """What holds of a pair: `id` replaces or amends `other`, both stand, `content` merges them."""
 
     id: int | str
     how: How
@@ -71,10 +68,7 @@ class Settlement(Value, forbid_unknown_fields=True):
 
 
 class _Near(NamedTuple):
-    """What `Pairs` keeps of a project: newer, older and cosine by `pair_id`, the nearest first.
-
-    `bare` counts notes without a meaning.
-    """
+    """What is kept of a project: newer, older, cosine by `pair_id`; `bare` notes lack meaning."""
 
     pairs: Mapping[int, tuple[int, int, float]]
     bare: int

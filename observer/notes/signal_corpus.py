@@ -50,10 +50,7 @@ class NeighbourQuery(NamedTuple):
 def nearest(
     vectors: Vectors, wanted: Sequence[NeighbourQuery], *, least: float
 ) -> list[NeighbourPairs]:
-    """Return each kind of neighbours of all vectors; of equally near ones those closest by.
-
-    `vectors` are unit vectors, `least` is the cosine from which on two are neighbours.
-    """
+    """Return each kind of neighbours of unit vectors, by cosines of at least `least`."""
     none = NeighbourPairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
     found: list[list[NeighbourPairs]] = [[none] for _ in wanted]
     every = np.arange(len(vectors))

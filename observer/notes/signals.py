@@ -131,10 +131,7 @@ def tag_bursts(corpus: Corpus) -> Iterator[Signal]:
 
 
 def dangling_links(corpus: Corpus) -> Iterator[Signal]:
-    """Yield links to titles that no note has.
-
-    A note of the past that led to a note is left out: nobody can change what it says.
-    """
+    """Yield links to titles that no note has, but what the past says of a note that is gone."""
     for note in corpus.notes.values():
         for link in note.links:
             is_over = note.layer == "past" and title_key(link.title) in corpus.gone
@@ -204,10 +201,7 @@ class Signals:
         self._found: FoundSignals | None = None
 
     def list(self, *, type_: str = "", status: Status = "new") -> FoundSignals:
-        """Return the signals of a type (all if empty) that are in a status.
-
-        What somebody made something of stays listed, even where its reason is gone.
-        """
+        """Return the signals of a type (all if empty) in a status; what was judged stays listed."""
         found = self._detected()
         known = self._known(found).values()
         chosen = tuple(s for s in known if s.status == status and type_ in {"", s.type})
@@ -221,10 +215,7 @@ class Signals:
         return signal
 
     def triage(self, number: int, status: Status, *, author: Author = "agent") -> Signal:
-        """Say what becomes of a signal, until somebody says otherwise.
-
-        Raises: NotFound (as `get`).
-        """
+        """Say what becomes of a signal, until somebody says otherwise; raises as `get`."""
         signal = replace(self.get(number), status=status)
         self._access.write(self.triaged(signal), author=author, project_id=UNASSIGNED)
         return signal
@@ -241,10 +232,7 @@ class Signals:
         )
 
     def waiting(self) -> int | None:
-        """Count the new ones without letting anybody wait.
-
-        Of very many notes, as of when they were last listed; None if they never were.
-        """
+        """Count the new ones, of very many as of when last listed; None if they never were."""
         with self._store.read() as reader:
             counts = reader.counts("type", self._filters())
         is_light = sum(counts.values()) <= LIGHT

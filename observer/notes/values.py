@@ -60,10 +60,7 @@ class Note(Value):
 
 
 class Changes(Value, forbid_unknown_fields=True):
-    """What to change of a note; None leaves a field as it is.
-
-    `tags` and `metadata` are the whole new ones. An `expires_ms` of 0 means never.
-    """
+    """What to change of a note; None leaves a field as it is, an `expires_ms` of 0 means never."""
 
     content: str | None = None
     title: str | None = None
@@ -137,10 +134,7 @@ def signal_id(type_: str, identity: str) -> int:
 
 
 class Version(Value):
-    """One event in the life of a note, and the note as it was after it.
-
-    `number` counts from 1. `stands` is False for what was taken back, and for taking back itself.
-    """
+    """One event in a note's life (from 1), and the note after it; `stands` unless taken back."""
 
     number: int
     action: str
@@ -181,10 +175,7 @@ class NoteAccess(NamedTuple):
     def write(
         self, *bodies: AnyBody, author: Author, folder: str = "", project_id: int | None
     ) -> Receipt:
-        """Store what happened, all of it or nothing, and return what became of the first.
-
-        Raises: DaemonUnavailable (this process only reads).
-        """
+        """Store all or nothing; return what became of the first. Raises: DaemonUnavailable."""
         if self.record is None:
             raise DaemonUnavailable("this process only reads", hint="run: observer up")
         events = [
@@ -249,10 +240,7 @@ def check(note: Note | Changes) -> None:
 
 
 def metadata_text(metadata: dict[str, object] | None) -> str:
-    """Return metadata as it is kept: JSON, empty for none.
-
-    Raises: BadInput (it is no JSON, or too large).
-    """
+    """Return metadata as kept: JSON, empty for none. Raises: BadInput (it is none, too large)."""
     if not metadata:
         return ""
     try:
@@ -274,10 +262,7 @@ def free_name(base: str, taken: Container[str]) -> str:
 
 
 def check_kept_here(item: Item) -> None:
-    """Refuse to change or delete in the store alone what is kept as a file.
-
-    Raises: BadInput (it is; the hint names the file).
-    """
+    """Raise BadInput, which names the file, for a change in the store alone of what is a file."""
     if item.file:
         raise BadInput(
             f"note {item.id} is kept as a file, which decides what it says",
@@ -307,10 +292,7 @@ def check_change(item: Item, author: Author) -> None:
 
 
 def check_rule(item: Item, author: Author) -> None:
-    """Refuse an agent any change of a rule that a person stands for.
-
-    Raises: RuleUserOnly (it is one).
-    """
+    """Raise RuleUserOnly where an agent would change a rule that a person stands for."""
     if author == "agent" and item.layer == "rule" and item.approval == "approved":
         raise RuleUserOnly(
             f"note {item.id} is a rule that a person approved",

@@ -32,10 +32,7 @@ _NONE: frozenset[str] = frozenset()
 def match_project(
     place: Place, projects: Sequence[Project], *, gone: frozenset[str] = _NONE
 ) -> Project | None:
-    """Return the known project that a place belongs to, None if it is a new one or no place.
-
-    `gone` holds the folders of these projects that no longer exist (see `vanished`).
-    """
+    """Return the known project of a place, if any; `gone` are its folders that no longer exist."""
     if not place.root:
         return None
     return (

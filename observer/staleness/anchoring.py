@@ -134,10 +134,7 @@ MOST = 20_000
 
 
 class NewItem(Value):
-    """An item to be anchored; it held at `at_ms`, on `branch`.
-
-    Its work was discarded at `discarded_ms`, 0 if it was not.
-    """
+    """An item to be anchored, held at `at_ms` on `branch`; its work was discarded then, or 0."""
 
     item: int
     target: AnchorTarget
@@ -147,10 +144,7 @@ class NewItem(Value):
 
 
 class ItemChanges(NamedTuple):
-    """The items changed up to a change number: `fresh` to anchor, `seen` the ids of all.
-
-    `undone` are the ids of older items that these say to have reverted.
-    """
+    """The items changed: `fresh` to anchor, `seen` all ids, `undone` ids that these reverted."""
 
     change: int
     fresh: list[NewItem]
@@ -186,10 +180,7 @@ def changed_items(reader: StoreReader, worktree: WorktreeView) -> ItemChanges:
 
 
 class Anchoring:
-    """Anchors one batch of items, walking as much of the history as they need.
-
-    `pause` is called between commits; it may wait, or raise to stop.
-    """
+    """Anchors items, walking as much history as they need; `pause` may wait, or raise to stop."""
 
     def __init__(
         self,
@@ -269,10 +260,7 @@ class Anchoring:
                 yield from self._mentioned(path, target.symbols, step.commit)
 
     def _mentioned(self, path: str, symbols: Sequence[str], commit: str) -> Iterator[Anchor]:
-        """Yield anchors of a note in a file it names: for the symbols it names, else the file.
-
-        A note made while the file has uncommitted changes is about those: its anchors are pending.
-        """
+        """Yield anchors of a note in a file; of uncommitted changes they are pending."""
         blob = self._git.blob_at(commit, path)
         known = self._git.fingerprints.of(blob, path)
         with self._store.read() as reader:

@@ -57,10 +57,7 @@ def fingerprints(data: bytes, path: str) -> Fingerprints:
 
 
 def fingerprint_of(known: Fingerprints, name: str) -> str:
-    """Return the fingerprint of a symbol, `ABSENT` if it does not exist.
-
-    An unqualified name stands for every symbol with this name, in whatever class.
-    """
+    """Return a symbol's fingerprint, `ABSENT` for none; a bare name is that of all classes."""
     if name == FILE:
         return "there" if known else ABSENT
     if name in known or not name:
@@ -160,10 +157,7 @@ class HistoryWalk:
         return [self._anchor_sets[item] for item in sorted(self._changed)]
 
     def step(self, step: CommitDiff, *, is_trunk: bool) -> None:
-        """Apply a commit: settle what it commits and, on the trunk, compare what it changed.
-
-        The commits of a side branch do not change what is checked out; the merge does.
-        """
+        """Settle what a commit commits; compare what it changed if it is on the trunk."""
         self._revert(step)
         for moved in step.files:
             self.move(moved, step, is_trunk=is_trunk)
@@ -195,10 +189,7 @@ class HistoryWalk:
                 self.update(replace(anchor_set, is_here=True))
 
     def of_commit(self, step: CommitDiff) -> Iterator[Anchor]:
-        """Yield anchors for what a commit changed: its symbols, or what is outside of them.
-
-        Of a merge that is what came to its first parent.
-        """
+        """Yield anchors for what a commit changed beside its first parent."""
         room = MOST_ANCHORS
         for moved in step.files:
             after = self._fingerprints.of(moved.blob, moved.path)
@@ -300,10 +291,7 @@ MOST_NAMED = 100
 
 
 class RepositoryView(AbstractContextManager["RepositoryView"]):
-    """A worktree's repository; a context manager, since it keeps a process for texts.
-
-    Raises: NotFound (git does not answer).
-    """
+    """A worktree's repository, and a process for its texts. Raises: NotFound."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -345,10 +333,7 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
         return there - git.reachable_commits(self.root, *there, without=by) if there else there
 
     def before(self, commits: Sequence[str]) -> str:
-        """Return a commit that all of these contain and that is none of them, "" if there is none.
-
-        Of more than `MOST_NAMED` none is looked for.
-        """
+        """Return a commit that all of these, if not too many, contain and none is, or ""."""
         if len(commits) > MOST_NAMED:
             return ""
         shared = git.merge_base(self.root, commits)

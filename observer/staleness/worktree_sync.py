@@ -116,10 +116,7 @@ Write = Callable[[Callable[[Writer], None]], None]
 
 
 class WorktreeSync:
-    """Follows one worktree and anchors the items that are new.
-
-    `pause` is called between commits; it may wait, or raise to stop.
-    """
+    """Follows one worktree and anchors new items; `pause` may wait, or raise to stop."""
 
     def __init__(
         self,
@@ -137,10 +134,7 @@ class WorktreeSync:
         self._pause = pause
 
     def follow(self) -> bool:
-        """Follow HEAD, then anchor new items; return True if anything changed.
-
-        Raises: ObserverError (the repository, or the store, cannot be read or written).
-        """
+        """Follow HEAD, then anchor; return True if anything changed. Raises: ObserverError."""
         begun = self._worktree
         if begun.head != self._git.head:
             self._move()

@@ -45,10 +45,7 @@ def open_server(url: str) -> PostgresCarrier:
 
 
 def open_search(url: str) -> ServerSearch:
-    """Return what searches a share on a server, for the caller to close.
-
-    Raises: ShareUnavailable (as `open_carrier`, or the share cannot be searched as a whole).
-    """
+    """Return what searches a share on a server, for the caller to close, as `open_carrier`."""
     with _extras():
         from observer.sync.postgres_search import ServerSearch  # noqa: PLC0415 - of an extra
 
@@ -56,10 +53,7 @@ def open_search(url: str) -> ServerSearch:
 
 
 def open_files(url: str, home_folder: Path) -> FolderCarrier:
-    """Return the carrier of a share of files, which can also invite, remove and rotate.
-
-    Raises: ShareUnavailable (as `open_carrier`).
-    """
+    """Return the carrier of a share of files, which can invite too; raises as `open_carrier`."""
     with _extras():
         from observer.sync.folder import FolderCarrier, GitCarrier  # noqa: PLC0415 - of an extra
 

@@ -70,10 +70,7 @@ Ingest = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
 
 
 class HomeSide(NamedTuple):
-    """What of a home a share needs.
-
-    `person` is the name of its owner, `folder` that person's own folder.
-    """
+    """What a share needs of a home: `person` is its owner's name, `folder` that person's own."""
 
     store: Store
     write: Write
@@ -132,10 +129,7 @@ def push(home: HomeSide, name: str, carrier: Carrier) -> int:
 
 
 def collect(home: HomeSide, name: str, *, enough: int = LAST) -> bool:
-    """Make records of what has changed here, until all or enough wait to be carried away.
-
-    Return whether there may be more.
-    """
+    """Make records of what changed here, until enough wait; return whether there may be more."""
     while _collect(home, name):
         with home.store.read() as reader:
             if reader.count_waiting(name) >= enough:
@@ -178,10 +172,7 @@ def _changes(reader: StoreReader, share: ShareState) -> list[tuple[int, Item]]:
 
 
 def _begun_anew(home: HomeSide, writer: Writer, share: ShareState) -> ShareState:
-    """Return a share whose items are looked at from the first on; what was purged is gone.
-
-    Only a purge and a rebuild number changes anew.
-    """
+    """Return a share begun anew, after a purge or a rebuild; what was purged is gone."""
     purged = [
         one for one in writer.departed(share.name) if home.tombstones.names(one.event_id, "", ())
     ]

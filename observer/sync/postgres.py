@@ -209,19 +209,13 @@ def _filled(name: str, members: str) -> str:
 
 
 class ServerTeam:
-    """Who is in a share on a server, for the owner of its database.
-
-    Each method raises `ShareUnavailable` if there is no server or no share, or the login may not.
-    """
+    """Who is in a share on a server, for its owner. Each method may raise `ShareUnavailable`."""
 
     def __init__(self, url: str) -> None:
         self._url = url
 
     def invite(self, person: str) -> str:
-        """Make a login for a person, and return the address with it.
-
-        The server is given only a verifier of the password.
-        """
+        """Make a login; the server gets a verifier of its password. Return the address with it."""
         role, password = f"observer_{secrets.token_hex(6)}", secrets.token_urlsafe(24)
         with _plainly(), _owner(self._url) as connection:
             verifier = connection.pgconn.encrypt_password(
@@ -239,10 +233,7 @@ class ServerTeam:
         return cast("list[tuple[str, str]]", rows)
 
     def remove(self, role: str) -> None:
-        """Take a person's login away, and end its connections.
-
-        Raises: NotFound (no such role is in).
-        """
+        """Take a person's login away, and end its connections. Raises: NotFound (no such)."""
         with _plainly(), _owner(self._url) as connection:
             if not value_of(connection, _statement("remove"), role):
                 raise NotFound(f"no member {role} is in the share", hint="list the members")

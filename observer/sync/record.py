@@ -68,10 +68,7 @@ class Record(Value):
 
 
 class Refused(NamedTuple):
-    """Records that were not taken, from one origin, and why; `sequence` is the first of them.
-
-    `person` is whose they are, '' where that is not known.
-    """
+    """Records of an origin that were not taken from `sequence` on, why, and whose, if known."""
 
     origin: str
     sequence: int
@@ -98,10 +95,7 @@ class Pulled(NamedTuple):
 
 
 class Carrier(Protocol):
-    """Where the records of a share lie.
-
-    Each method raises `ShareUnavailable` if it is out of reach.
-    """
+    """Where the records of a share lie. Each method may raise `ShareUnavailable`."""
 
     def push(self, records: Sequence[Record]) -> None:
         """Append records of one origin, in their order, durably; known ones are passed over."""

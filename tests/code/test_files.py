@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.code.edits import (
-    MOST_CHARS,
-    compare_files,
-    compare_fragments,
-    symbol_changes_of,
-)
+from observer.code.edits import MOST_CHARS, compare_files, compare_fragments, symbol_changes_of
 from observer.code.outline import outline
 from observer.core.value import SymbolChanges
 

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from observer.core.model import Item, Link, Session, SummaryFields
 from observer.notes import drafts
-from observer.notes.drafts import (
-    skills,
-)
+from observer.notes.drafts import skills
 from observer.notes.folders.grammar import content_of, fields_of, parts_of
 from observer.observations.session_state import CommandState, SessionState, encode
 

@@ -143,8 +143,7 @@ def test_a_review_lists_near_pairs_the_newer_first(meant: Meant, two: tuple[Item
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
-    [("replaces", ["superseded"]), ("amends", ["amended"]), ("both stand", [])],
+    ("how", "said"), [("replaces", ["superseded"]), ("amends", ["amended"]), ("both stand", [])]
 )
 def test_what_is_settled_holds_and_comes_not_back(
     meant: Meant, two: tuple[Item, Item], how: str, said: list[str]

@@ -55,10 +55,7 @@ _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 
 
 class Row(NamedTuple):
-    """A record with its time in UTC milliseconds, and the sub-agent that it is of.
-
-    `key` is the same in every copy of the record.
-    """
+    """A record, its time in UTC ms, its sub-agent, and a key that is the same in every copy."""
 
     at_ms: int
     kind: str
@@ -180,10 +177,7 @@ class _Said(NamedTuple):
 
 
 class HookCalls:
-    """The hook calls of one session; those of a turn's end may come after later ones.
-
-    `agents` are types of sub-agents by their ids.
-    """
+    """The hook calls of one session; those of a turn's end may come after later ones."""
 
     def __init__(self, rows: Sequence[Row], session: str, agents: Mapping[str, str]) -> None:
         self.session = session
@@ -257,10 +251,7 @@ class HookCalls:
         return next((model for model in models if model != _SYNTHETIC), "")
 
     def _handed_over(self) -> dict[str, str]:
-        """Return prompts, by their keys, that were typed and given to the agent while it worked.
-
-        Those that waited for the turn's end are records of their own.
-        """
+        """Return prompts, by their keys, that were given to the agent while it worked."""
         queue = [row for row in self._rows if row.kind == "queue-operation"]
         typed = {prompt_of(row.record) for row in self._rows if queue and row.kind == "user"}
         found: dict[str, str] = {}
@@ -464,10 +455,7 @@ _AGENT = "agent-"
 
 
 def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return the sessions in files, and in all files below folders.
-
-    One that begins with the records of others, as a fork does, has their files before it.
-    """
+    """Return the sessions in files and below folders; what one was forked from is before it."""
     alike: dict[str, set[str]] = defaultdict(set)
 
     def opening(_: Path, found: Iterable[Object]) -> Opening | None:

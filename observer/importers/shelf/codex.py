@@ -348,10 +348,7 @@ def steps(path: Path, problems: Problems) -> Iterator[tuple[int, str, Object]]:
 
 
 def events_in(path: Path) -> frozenset[str]:
-    """Return what a rollout has events of, beside messages and calls.
-
-    "prompt", "end" (of a turn), "commands", "changes" (of files) and "tools" (of servers).
-    """
+    """Return of which of `_MARKS` a rollout has events, beside messages and calls."""
     found: set[str] = set()
     for line in lines(path, Problems()):
         found |= {name for name, marks in _MARKS.items() if any(map(line.data.__contains__, marks))}

@@ -59,10 +59,7 @@ _AUTO = re.compile(r"\.claude/projects/([^/]+)/memory/")
 
 
 def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return the memory files in work trees and in the user's home, each once.
-
-    A link that leads out of where it is, and what the policy of a work tree excludes, are left out.
-    """
+    """Return memory files, each once, but what leads out of its folder or a policy excludes."""
     found: dict[Path, FoundSession] = {}
     slugs = {_SLUG.sub("-", str(path)): str(path) for path in paths}
     policies = Policies()
@@ -113,10 +110,7 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
 def changes(
     reader: StoreReader, folders: Iterable[Path], settings: Settings, *, now_ms: int
 ) -> list[Event]:
-    """Return what brings the notes of memory files up to date with the files in some folders.
-
-    Notes of a folder that is gone as a whole stay: it may be on a disk that is not there.
-    """
+    """Return what brings the notes up to date with files; those of a missing folder stay."""
     places = [folder for folder in folders if folder.is_dir()]
     files = find(places, Problems())
     current = {one.id: list(read(one, settings, Problems())) for one in files}

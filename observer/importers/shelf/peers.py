@@ -44,10 +44,7 @@ MOST_BYTES = 256 << 20
 
 
 class Kept(NamedTuple):
-    """A memory as another program keeps it; `project` is its folder or its name, if it has one.
-
-    `owner` is whose it is, where it says so; `metadata` is a JSON object as text.
-    """
+    """A memory as another program keeps it; `project` is a folder or a name, `metadata` JSON."""
 
     key: str
     content: str
@@ -112,10 +109,7 @@ def _payload(row: Object) -> Object:
 
 
 def _relations(path: Path, living: Sequence[Object]) -> Iterator[Object]:
-    """Yield the relations of an export as memories: of its only owner, if they name none.
-
-    One without a time has that of the first memory.
-    """
+    """Yield the relations of an export as memories: of its only owner, if they name none."""
     owners = {(text(row, "user_id"), text(row, "agent_id")) for row in living}
     user, agent = owners.pop() if len(owners) == 1 else ("", "")
     times = sorted(filter(None, (text(row, "created_at") for row in living)))
@@ -160,10 +154,7 @@ def _metadata(given: Object) -> str | None:
 
 
 def agentmemory(path: Path, problems: Problems) -> Iterator[Kept]:
-    """Yield the newest versions of memories, of agentmemory's local file or of an export.
-
-    Each has the time of its last change; those without words or a time are left out.
-    """
+    """Yield the newest versions of memories, each with the time of its last change."""
     names = ("updated_at", "updatedAt", "created_at", "createdAt")
     for row in _listed(path, problems, "memories", "mem:memories"):
         times = (moment_ms(row.get(name)) for name in names)

@@ -54,10 +54,7 @@ class _Listed(Value):
 
 
 class NoteFolders:
-    """The list of note folders of a home. Safe to share between threads and processes.
-
-    `home` is None where there are no note folders, and none can be added.
-    """
+    """The list of note folders of a home, if there is one; shared by threads and processes."""
 
     def __init__(self, home: Home | None) -> None:
         self._home = home
@@ -67,10 +64,7 @@ class NoteFolders:
         return self._read().folders
 
     def default(self) -> str:
-        """Return the name of the note folder that is meant where none is named; empty for none.
-
-        Raises: ConfigInvalid (as `all`).
-        """
+        """Return the name of the folder meant where none is named, or ""; raises as `all`."""
         return self._read().default
 
     def _read(self) -> _Listed:
@@ -114,20 +108,14 @@ class NoteFolders:
         return made
 
     def remove(self, name: str) -> NoteFolder:
-        """Remove a folder from the list, and return it; its files stay as they are.
-
-        Raises: NotFound (there is none of that name or path).
-        """
+        """Remove a folder from the list, and return it; files stay. Raises: NotFound."""
         with self._changing() as change:
             gone = _named(change.before, name)
             change.after = tuple(each for each in change.before if each != gone)
         return gone
 
     def set_default(self, name: str) -> str:
-        """Set the note folder that is meant where none is named, empty for none; return its name.
-
-        Raises: NotFound (there is none of that name or path).
-        """
+        """Set the folder that is meant where none is named, "" for none. Raises: NotFound."""
         with self._changing() as change:
             change.default = _named(change.before, name).name if name else ""
         return change.default
@@ -302,10 +290,7 @@ class FolderPlace:
         return made | (_last_before(place.root, others) if others else {})
 
     def ignoring(self) -> Callable[..., bool]:
-        """Return what says, as of now, whether the folder's own `.gitignore` names a path.
-
-        It is called with the path and `is_folder`, and knows the folders around it too.
-        """
+        """Return what says of a path and `is_folder` whether `.gitignore` names it, as of now."""
         patterns: list[tuple[bool, PathPattern]] = []
         file = f"{self._folder.path}/{IGNORE}"
         with suppress(OSError):

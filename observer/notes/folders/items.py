@@ -129,10 +129,7 @@ def _names(value: Field | None) -> list[str]:
 def note_item(
     file: NoteFile, note: ParsedNote, *, project_id: int | None, branch: str, commit: str
 ) -> Item:
-    """Return the note of a file, as it is stored and found.
-
-    Whatever the file says, it is a statement: rules are approved in the store alone.
-    """
+    """Return the note of a file, as it is found: a statement, whatever the file says."""
     metadata = orjson.dumps(note.metadata).decode() if note.metadata else ""
     title, body = title_of(note.title) or title_of(file.path), note.body
     tags = tags_of(note.tags)
@@ -339,10 +336,7 @@ class Batch:
 
 
 def put_gone(writer: Writer, files: Sequence[NoteFile], *, now_ms: int) -> None:
-    """Store that files are not there any more: their notes are not found, and their text goes.
-
-    Their ids and permalinks stay, for the case that the files come back.
-    """
+    """Store that files are gone: their text goes; ids and permalinks stay, if they come back."""
     found = [writer.item(file.item, deleted=True) for file in files]
     nothing = NoteFileContent()
     writer.put_note_files([(replace(file, gone_ms=now_ms), nothing) for file in files])

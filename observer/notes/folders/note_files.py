@@ -90,10 +90,7 @@ class WrittenFile(NamedTuple):
 
 
 class FolderChange(NamedTuple):
-    """What became of a folder: paths of files where they are now, and where they were left.
-
-    `number` is that of the change, by which it is undone; None if there was nothing to do.
-    """
+    """What became of a folder: where files are now or were left, and the number to undo it by."""
 
     done: list[str]
     left: list[str]
@@ -126,11 +123,7 @@ class NoteFiles:
         return self._store.read()
 
     def remove(self, name: str) -> NoteFolder:
-        """Let a note folder be one no more: its notes are not found, its files stay.
-
-        In a process that only reads, the daemon does it soon after. Raises: NotFound (there is
-        none).
-        """
+        """Let a note folder be none any more; its files stay. Raises: NotFound."""
         gone = self.listed.remove(name)
         if self._keeper is not None:
             self._keeper.drop(gone)

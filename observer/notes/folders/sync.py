@@ -147,17 +147,11 @@ class FolderSync:
         return self.progress
 
     def walk(self) -> tree.Walk:
-        """Return the files and folders that are there.
-
-        Raises: NotFound (the folder is not there).
-        """
+        """Return the files and folders that are there. Raises: NotFound (it is not there)."""
         return tree.walk(self._root, ignores=self._place.ignoring())
 
     def sync(self, paths: Iterable[str], *, go_on: GoOn = _always) -> SyncReport:
-        """Bring the store up to date with the files at some paths, and return after the commit.
-
-        Raises: StoreUnavailable (the store cannot be written; what was done stays).
-        """
+        """Bring the store up to date with some paths, and return after the commit."""
         waiting = tuple(dict.fromkeys(paths))
         with self._lock:
             self._touched.update(waiting)
@@ -181,10 +175,7 @@ class FolderSync:
         return replace(done, synced_ms=self._synced_ms)
 
     def drop(self) -> frozenset[int | None]:
-        """Take all notes of the folder out of what is found; return their projects. Files stay.
-
-        A scan that goes on in another thread stores nothing any more.
-        """
+        """Take all notes of the folder out, for running scans too; return their projects."""
         with self._lock:
             self._is_dropped = True
             with self._store.read() as reader:

@@ -48,10 +48,7 @@ def is_note(path: str) -> bool:
 
 
 def check_path(path: str) -> str:
-    """Return a path inside a note folder as it is stored: relative, with forward slashes.
-
-    Raises: BadInput (it leads out of the folder, is hidden, or is no path).
-    """
+    """Return a path in a note folder as it is stored. Raises: BadInput (it leads out, is none)."""
     names = path.replace("\\", "/").split("/")
     plain = [name for name in names if name not in {"", "."}]
     if path.startswith("/") or ".." in plain or not plain or "\0" in path:
@@ -175,10 +172,7 @@ def is_below(path: str, folders: Iterable[str]) -> bool:
 
 
 def walk(folder: str, *, ignores: Callable[..., bool]) -> Walk:
-    """Return the notes of a note folder; `ignores(path, is_folder=…)` says what is left alone.
-
-    Raises: NotFound (the note folder is not there: it was removed, or its disk is not mounted).
-    """
+    """Return the notes of a folder but what `ignores(path, is_folder=…)`. Raises: NotFound."""
     found = Walk()
     waiting = [""]
     while waiting:

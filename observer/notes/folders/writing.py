@@ -141,10 +141,7 @@ def is_draft(path: str) -> bool:
 
 
 def remove_drafts(folder: str, paths: Iterable[str], *, before_s: float) -> None:
-    """Remove drafts that killed writers left: own files that changed last before a time.
-
-    What somebody wrote while a killed writer replaced the file is kept as the loser of a conflict.
-    """
+    """Remove old drafts that killed writers left; what somebody wrote meanwhile is kept."""
     for path in paths:
         with suppress(OSError), tree.opened_folder(folder, path) as (above, name):
             found = os.stat(name, dir_fd=above, follow_symlinks=False)
@@ -183,10 +180,7 @@ def _replace(above: int, name: str, path: str, data: bytes, expected: str) -> No
 
 
 def _take_name(above: int, name: str, below: int, new_name: str) -> None:
-    """Give a file a name that nothing has, in the best way that the file system knows.
-
-    Raises: FileExistsError (something has it).
-    """
+    """Give a file a name that nothing has, as best the file system can, else FileExistsError."""
     if _renamed(above, name, below, new_name, _NOREPLACE):
         flush(below)
         return
@@ -297,10 +291,7 @@ Act = Literal["replaced", "moved", "deleted"]
 
 
 class NoteChange(Value):
-    """What a tool did to a file or a folder; `moves` are paths before and after.
-
-    `folder` and `path` say where it was.
-    """
+    """What a tool did to a file or folder, once at `path`; `moves` are paths before and after."""
 
     number: int
     at_ms: int
@@ -333,10 +324,7 @@ class NoteVersions:
         return self._begin(folder, path, act, data=data)[0].number
 
     def take(self, folder: NoteFolder, path: str) -> int:
-        """Take a folder, with all that is in it, out of a note folder; return the change's number.
-
-        Raises: BadInput (the system does not let it go; it is where it was).
-        """
+        """Take a folder out of a note folder; return the change's number. Raises: BadInput."""
         change, place = self._begin(folder, path, "deleted")
         try:
             with tree.opened_folder(folder.path, f"{path}/."):  # it is there, and no link

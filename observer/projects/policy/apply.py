@@ -49,10 +49,7 @@ def path_words(text: str) -> list[str]:
 
 
 class Exclusion:
-    """The folders, with everything below, of which nothing is recorded.
-
-    `folders` are their real names.
-    """
+    """The folders (`folders` by real names) with all below, of which nothing is recorded."""
 
     def __init__(self, folders: Iterable[str]) -> None:
         named = map(os.path.expanduser, folders)

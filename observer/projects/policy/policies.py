@@ -55,10 +55,7 @@ class PathPattern:
         self._file = (*steps, _matcher("*"), None) if text.endswith("/") else self._folder
 
     def matches(self, names: Sequence[str], *, is_folder: bool = False) -> bool:
-        """Return True if a path, given as the names along it, or a folder around it matches.
-
-        `is_folder` says that the path itself may be a folder.
-        """
+        """Return True if a path, by the names along it, or a folder around it matches."""
         steps = self._folder if is_folder else self._file
         at = step = 0
         resume: tuple[int, int] | None = None
@@ -314,10 +311,7 @@ class Policies:
         return policy
 
     def unshared(self, projects: Iterable[Project], here: str = "") -> frozenset[int]:
-        """Return the projects that are kept to themselves, but for the one around a folder.
-
-        One whose policy cannot be used is among them; one whose folders are all gone is not.
-        """
+        """Return projects kept to themselves, by a policy or a broken one, but the one here."""
         return frozenset(
             project.id
             for project in projects
@@ -361,10 +355,7 @@ _TOOLS = frozenset(("command", "file-write", "file-read", "search", "tool-use"))
 
 
 class Retention:
-    """What is too old to be kept, by whole days (UTC): nothing expires between two midnights.
-
-    `dropped` is by type the time before which everything had to make room.
-    """
+    """What is too old to be kept, by whole UTC days, and, by type, before when it was `dropped`."""
 
     def __init__(self, settings: Settings, dropped: Mapping[str, int] | None = None) -> None:
         pairs = (one.split("=") for one in settings.retention_by_type)
@@ -374,10 +365,7 @@ class Retention:
         self._dropped = dropped or {}
 
     def is_expired(self, kind: str, at_ms: int, *, now_ms: int, at_most: int) -> bool:
-        """Return True if an event is older than is kept; `at_most` are the days of its project.
-
-        An intent is of the kind of what it intends.
-        """
+        """Return True if an event is older than kept; `at_most` are its project's days."""
         if kind in SAID:
             return False
         if at_ms < self._dropped.get(kind, 0):
@@ -414,10 +402,7 @@ def days_by_folder(settings: Settings) -> dict[str, int]:
 
 
 def asked_for(policies: Policies, roots: Iterable[str], settings: Settings) -> str:
-    """Return what policies ask to delete and the user has not agreed to; empty for nothing.
-
-    It is a limit as `observer config set` takes it, together with what was agreed before.
-    """
+    """Return what policies ask to delete beyond what was agreed, for `observer config set`."""
     agreed = days_by_folder(settings)
     asked = ((root, policies.at(root).retention_days) for root in sorted(roots))
     more = {root: days for root, days in asked if days and agreed.get(root, FOR_EVER) > days}
