@@ -68,11 +68,8 @@ def test_a_failure_that_passed_later_is_left_out(command: str) -> None:
         assert ("(#1)" in drafts.decision_record("Types", [red], [ended]).text) is is_told
 
 
-def test_a_draft_is_the_same_in_whatever_order_items_come() -> None:
+def test_a_draft_is_the_same_in_any_order_and_keeps_its_newest_lines() -> None:
     assert drafts.decision_record("Cart", ITEMS[::-1]) == drafts.decision_record("Cart", ITEMS)
-
-
-def test_a_long_section_keeps_its_newest_lines() -> None:
     text = drafts.decision_record("Many", [an_item(n, f"c{n}") for n in range(1, 41)]).text
     assert "(#40)" in text
     assert "(#10)" not in text

@@ -68,12 +68,19 @@ def test_a_note_supersedes_not_itself(keep: Keep, notes: Notes, fields: dict[str
         notes.link(old.id, old.id, kind="supersedes")
 
 
-def test_no_personal_note_supersedes_what_all_share(keep: Keep) -> None:
+def test_personal_notes_supersede_and_are_found_by_their_owner_alone(
+    keep: Keep, world: Any
+) -> None:
     shared = keep("Use tabs", scope="team")
     with pytest.raises(BadInput, match="belongs elsewhere"):
         keep("Use spaces", scope="personal", supersedes=(shared.id,))
     mine = keep("Use tabs here", scope="personal")
     assert keep("Use spaces", scope="personal", supersedes=(mine.id,)).links
+    keep("cart of ana", scope="personal")
+    narrow = SearchOptions(scope="personal")
+    assert world.memory.of("bob").recall("cart", narrow=narrow).hits == ()
+    assert world.memory.of("").recall("cart", narrow=narrow).hits == ()
+    assert len(world.memory.recall("cart", narrow=narrow).hits) == 1
 
 
 def test_what_has_expired_is_labelled_and_outranked(world: Any, keep: Keep) -> None:
@@ -122,14 +129,6 @@ def test_a_search_is_narrowed(
     keep("cart four", scope="personal")
     found = world.memory.recall("cart", project="app", narrow=SearchOptions(**narrow))
     assert {hit.item.narrative for hit in found.hits} == contents
-
-
-def test_nobody_finds_personal_notes_of_others(world: Any, keep: Keep) -> None:
-    keep("cart of ana", scope="personal")
-    narrow = SearchOptions(scope="personal")
-    assert world.memory.of("bob").recall("cart", narrow=narrow).hits == ()
-    assert world.memory.of("").recall("cart", narrow=narrow).hits == ()
-    assert len(world.memory.recall("cart", narrow=narrow).hits) == 1
 
 
 def test_a_tag_is_a_concept(world: Any, keep: Keep) -> None:

@@ -127,15 +127,6 @@ def test_what_is_no_note_is_left_alone_or_named(vault: Vault, tmp_path: Path) ->
     assert (outside / "secret.md").read_text() == "secret"
 
 
-def test_a_folder_that_is_not_there_keeps_its_notes(vault: Vault) -> None:
-    vault.put("A.md", "alpha")
-    vault.scan()
-    vault.root.rename(vault.root.with_name("unmounted"))
-    with pytest.raises(NotFound, match="cannot be read"):
-        vault.scan()
-    assert list(vault.paths()) == ["A.md"]
-
-
 def test_no_secret_of_a_file_is_stored(vault: Vault) -> None:
     token = "ghp_" + "a1B2" * 9
     text = f"---\ntoken: {token}\ntitle: Keys\n---\n- [key] it is {token} #x\n- uses [[{token}]]\n"
@@ -191,7 +182,9 @@ def test_a_repository_can_keep_files_out(
     vault.store.close()
 
 
-def test_a_rebuild_reads_the_files_anew_with_the_same_ids(vault: Vault) -> None:
+def test_a_note_outlives_a_rebuild_and_its_folder_and_is_changed_by_its_file_alone(
+    vault: Vault,
+) -> None:
     vault.put("A.md", "alpha [[B]]")
     vault.scan()
     before = vault.item("A.md")
@@ -199,14 +192,13 @@ def test_a_rebuild_reads_the_files_anew_with_the_same_ids(vault: Vault) -> None:
         writer.clear_projection()
     assert vault.scan().changed == 1
     assert vault.item("A.md") == before
-
-
-def test_a_note_of_a_file_is_changed_by_its_file_alone(vault: Vault) -> None:
-    vault.put("A.md", "alpha")
-    vault.scan()
     with pytest.raises(BadInput, match="kept as a file") as refused:
         check_kept_here(vault.item("A.md"))
     assert str(vault.root / "A.md") in refused.value.hint
+    vault.root.rename(vault.root.with_name("unmounted"))
+    with pytest.raises(NotFound, match="cannot be read"):
+        vault.scan()
+    assert list(vault.paths()) == ["A.md"]
 
 
 def test_a_scan_of_another_thread_is_waited_for(vault: Vault) -> None:

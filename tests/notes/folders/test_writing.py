@@ -187,25 +187,16 @@ def files_of(trips: Vault, below: str = "") -> set[str]:
 ALL = {"trip/A.md", "trip/deep/B.md", "trip/deep/map.png", "trip/.hidden"}
 
 
-def test_a_replaced_note_comes_back_and_the_undo_too(trips: Vault) -> None:
+def test_a_replaced_or_deleted_note_comes_back_and_the_undo_too(trips: Vault) -> None:
     was = trips.files.read(trips.folder, "trip/A.md")
     number = trips.files.write(trips.folder, "trip/A.md", "beta", expected=was.checksum).number
     assert trips.files.versions.undo(number).act == "replaced"
     assert trips.files.read(trips.folder, "trip/A.md").text == was.text
     trips.files.versions.undo()
     assert trips.files.read(trips.folder, "trip/A.md").text == "beta"
-
-
-def test_a_replaced_note_comes_back_where_the_new_one_is_gone(trips: Vault) -> None:
-    was = trips.files.read(trips.folder, "trip/A.md")
-    trips.files.write(trips.folder, "trip/A.md", "beta", expected=was.checksum)
     (trips.root / "trip/A.md").unlink()
     trips.files.versions.undo()
     assert trips.files.read(trips.folder, "trip/A.md").text == was.text
-
-
-def test_a_deleted_note_comes_back(trips: Vault) -> None:
-    was = trips.files.read(trips.folder, "trip/A.md")
     trips.files.delete(trips.folder, "trip/A.md", expected=was.checksum)
     trips.files.versions.undo()
     assert trips.files.read(trips.folder, "trip/A.md").text == was.text
@@ -278,12 +269,16 @@ def test_a_folder_that_the_system_does_not_let_go_stays(trips: Vault) -> None:
     assert files_of(trips) == ALL
 
 
-def test_there_is_nothing_to_undo_at_first(trips: Vault) -> None:
+def test_there_is_nothing_to_undo_at_first_or_without_a_home(trips: Vault, tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="nothing to undo"):
         trips.files.versions.undo()
     trips.files.move_folder(trips.folder, "trip", "old")
     with pytest.raises(NotFound, match="no such change"):
         trips.files.versions.undo(7)
+    versions = NoteVersions(None, lambda: 0)
+    assert versions.all() == []
+    with pytest.raises(BadInput, match="no home"):
+        versions.keep(NoteFolder(name="a", path=str(tmp_path)), "A.md", b"x", "replaced")
 
 
 def test_what_is_old_goes_but_for_the_latest(trips: Vault) -> None:
@@ -303,10 +298,3 @@ def test_a_change_that_is_not_whole_is_not_listed(trips: Vault) -> None:
     (place.with_name("8")).mkdir()
     assert versions.all() == []
     assert versions.keep(trips.folder, "A.md", b"x", "replaced") == 9
-
-
-def test_without_a_home_nothing_is_kept(tmp_path: Path) -> None:
-    versions = NoteVersions(None, lambda: 0)
-    assert versions.all() == []
-    with pytest.raises(BadInput, match="no home"):
-        versions.keep(NoteFolder(name="a", path=str(tmp_path)), "A.md", b"x", "replaced")
