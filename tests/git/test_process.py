@@ -50,13 +50,12 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_at, "__kwdefaults__", {**given, "wait_s": 0.5})
 
 
-def test_git_is_the_first_in_an_absolute_folder(fake: Fake, tmp_path: Path) -> None:
+def test_git_is_the_first_in_an_absolute_folder_once_it_is_there(
+    fake: Fake, tmp_path: Path
+) -> None:
     fake("")
     assert executable() == str(tmp_path / "bin/git")
     assert absolute_entries("a::/b:.:/c:") == "/b:/c"
-
-
-def test_a_git_that_is_installed_later_is_found(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="install git"):
         executable(str(tmp_path))
     (tmp_path / "git").write_text("#!/bin/sh\n")
@@ -134,9 +133,14 @@ def test_nothing_of_our_environment_is_meant_for_git(
     assert not [line for line in answer if "ASKPASS" in line or "elsewhere" in line]
 
 
-def test_only_what_runs_nothing_is_asked_with_the_users_configuration() -> None:
+def test_the_users_configuration_is_asked_by_what_runs_nothing_in_a_folder_that_is_there(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(ValueError, match="may run"):
         run_as_user(("status",), folder="/", environ=os.environ)
+    with pytest.raises(NotFound, match="gone cannot be entered: No such file") as refused:
+        run_as_user(("config", "-l"), folder=str(tmp_path / "gone"), environ=os.environ)
+    assert "install git" not in str(refused.value)
 
 
 @pytest.mark.measured
@@ -146,18 +150,16 @@ def test_a_configuration_that_is_not_read_in_time(fake: Fake) -> None:
         run_as_user(("config", "-l"), folder="/", environ=os.environ, wait_s=0.2)
 
 
-def test_a_folder_that_is_gone_is_not_called_a_missing_git(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="gone cannot be entered: No such file") as refused:
-        run_as_user(("config", "-l"), folder=str(tmp_path / "gone"), environ=os.environ)
-    assert "install git" not in str(refused.value)
-
-
-def test_the_users_setting_is_asked_of_the_user_alone(shop: Path, git: Git) -> None:
+def test_the_users_setting_is_asked_of_the_user_and_no_word_with_a_nul_is_passed(
+    shop: Path, git: Git
+) -> None:
     git(shop, "config", "core.excludesFile", "/evil")
     assert user_setting("core.excludesFile") == []
     git(shop, "config", "--global", "core.excludesFile", "~/mine")
     expected = os.path.expanduser("~/mine")  # noqa: PTH111 - as git does
     assert user_setting("core.excludesFile", "--type=path") == [expected]
+    with pytest.raises(NotFound, match="no such"):
+        git_at(str(shop)).execute(("git", "log", "a\0b"))
 
 
 def test_where_there_is_no_repository(tmp_path: Path) -> None:
@@ -167,11 +169,6 @@ def test_where_there_is_no_repository(tmp_path: Path) -> None:
             repository_at(root)
     with Blobs(str(tmp_path)) as blobs:
         assert blobs.get("HEAD") is None
-
-
-def test_a_word_that_cannot_be_passed_names_nothing(shop: Path) -> None:
-    with pytest.raises(NotFound, match="no such"):
-        git_at(str(shop)).execute(("git", "log", "a\0b"))
 
 
 IMPORT = """

@@ -156,19 +156,14 @@ def test_a_note_that_was_forgotten_comes_back_only_with_another_text(
     assert notes(filled).keys() == {".cursorrules", "CLAUDE.md"}
 
 
-def test_notes_of_a_folder_that_is_not_there_stay(
+def test_notes_stay_with_a_folder_that_is_away_and_go_with_their_files(
     followed: tuple[Filled, Callable[[], None]], shop: Path
 ) -> None:
     filled, look = followed
     shop.rename(shop.with_name("away"))
     look()
     assert len(filled.items()) == 2
-
-
-def test_files_that_went_while_no_daemon_ran_take_their_notes_along(
-    followed: tuple[Filled, Callable[[], None]], shop: Path
-) -> None:
-    filled, _ = followed
+    shop.with_name("away").rename(shop)
     for name in notes(filled):
         (shop / name).unlink()
     home = Home(shop.parent / ".observer")

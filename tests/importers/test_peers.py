@@ -227,15 +227,12 @@ def test_memories_of_an_export_stay_their_owners(tmp_path: Path, memory: Memorie
     assert json.loads(related.metadata)["relationship"] == "works_at"
 
 
-def test_relations_that_name_nobody_are_of_the_only_owner(tmp_path: Path) -> None:
+def test_what_an_export_or_a_history_does_not_say_or_keep_costs_no_memory(tmp_path: Path) -> None:
     path = tmp_path / "export.json"
     related = [{"source": "x", "relationship": "y", "destination": "z"}]
     path.write_text(json.dumps({"results": EXPORT["results"][1:2], "relations": related}))
     said = {event.body.content: event.body.owner for event in events_in("mem0", path)}  # type: ignore[union-attr]  # notes
     assert said == {"Answers are short.": "agent:coder", "x y z": "agent:coder"}
-
-
-def test_metadata_that_cannot_be_kept_costs_no_memory(tmp_path: Path) -> None:
     path, problems = tmp_path / "export.json", Problems()
     secret = {"token": "AKIA" + "ABCDEFGHIJKLMNOP"}
     row = {**EXPORT["results"][0], "metadata": secret}
@@ -244,9 +241,6 @@ def test_metadata_that_cannot_be_kept_costs_no_memory(tmp_path: Path) -> None:
     assert isinstance(first.body, Remember)
     assert first.body.metadata == '{"agent_id":"coder"}'
     assert any("metadata" in what for what in problems.counts)
-
-
-def test_a_history_has_no_users_and_says_so(tmp_path: Path) -> None:
     path, problems = database(tmp_path / "history.db", history=HISTORY), Problems()
     (event,) = events_in("mem0", path, problems)
     assert isinstance(event.body, Remember)
@@ -324,14 +318,11 @@ def test_notes_keep_what_they_are(tmp_path: Path) -> None:
     assert {one.body.owner for one in (auth, plan, tabs)} == {owner(Settings())}
 
 
-def test_a_note_without_a_time_is_counted(tmp_path: Path) -> None:
+def test_backups_in_a_folder_are_found_and_notes_without_a_time_counted(tmp_path: Path) -> None:
     problems = Problems()
-    path = database(tmp_path / "memex.db", notes=[{**NOTE, "created_at": None}])
+    path = database(tmp_path / "timeless.db", notes=[{**NOTE, "created_at": None}])
     assert events_in("memex", path, problems) == []
     assert problems.counts == {"note without a time": 1}
-
-
-def test_backups_in_a_folder_are_found_and_other_files_are_not(tmp_path: Path) -> None:
     database(tmp_path / "backup.db", notes=NOTES)
     (tmp_path / "config.json").write_text("{}")
     assert len(events_in("memex", tmp_path)) == 3

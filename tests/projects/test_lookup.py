@@ -58,18 +58,15 @@ def test_a_worktree_has_a_head_of_its_own(shop: Path, git: Git, tmp_path: Path) 
     assert remembered.at(str(shop)).branch == "main"
 
 
-def test_a_folder_that_becomes_a_repository_is_seen(tmp_path: Path, git: Git) -> None:
+def test_what_a_folder_becomes_is_seen_at_once_or_after_a_while(tmp_path: Path, git: Git) -> None:
     folder = tmp_path / "home/app"
     folder.mkdir()
     remembered = PlaceCache()
     assert not remembered.at(str(folder)).git
     git(folder, "init", "-q")
     assert remembered.at(str(folder)).git
-
-
-def test_what_is_not_watched_is_seen_after_a_while(tmp_path: Path) -> None:
     now = [0.0]
-    folder = tmp_path / "home/app/src"
+    folder = tmp_path / "home/web/src"
     folder.mkdir(parents=True)
     remembered = PlaceCache(now_s=lambda: now[0])
     remembered.at(str(folder))
