@@ -320,9 +320,7 @@ PIECES = [
 
 
 @pytest.mark.parametrize(("old", "new", "changed"), PIECES)
-def test_a_variable_in_a_piece_of_a_file_counts_if_it_is_no_local(
-    old: str, new: str, changed: tuple[str, ...]
-) -> None:
+def test_a_variable_of_a_piece_may_count(old: str, new: str, changed: tuple[str, ...]) -> None:
     assert compare_fragments([(old, new)], "typescript").changed == changed
 
 

@@ -173,9 +173,7 @@ def test_a_gitfile_that_leads_nowhere_or_a_pipe_ends_the_search(shop: Path) -> N
     assert at(shop / "deep/er") is None
 
 
-def test_a_bare_repository_is_found_outside_of_work_trees_only(
-    shop: Path, tmp_path: Path, git: Git
-) -> None:
+def test_a_bare_repository_is_found_by_itself_only(shop: Path, tmp_path: Path, git: Git) -> None:
     for folder in (tmp_path / "bare.git", shop / "bare.git"):
         git(tmp_path, "clone", "-q", "--bare", str(shop), str(folder))
     found = find_repository(str(tmp_path / "bare.git/refs"))
@@ -209,7 +207,7 @@ def repository(folder: Path) -> Repository:
     return found
 
 
-def test_it_stands_in_the_home_for_nobody_else_and_is_kept_up_to_date(
+def test_it_stands_in_the_home_and_is_kept_up_to_date(
     mirrored: Path, home: Home, git: Git, tmp_path: Path
 ) -> None:
     folder = Path(mirror(repository(mirrored)))
@@ -230,9 +228,7 @@ def test_it_stands_in_the_home_for_nobody_else_and_is_kept_up_to_date(
     assert (folder / "objects").resolve() == mirrored / ".git/objects"
 
 
-def test_one_that_cannot_be_brought_up_to_date_is_made_elsewhere(
-    mirrored: Path, home: Home
-) -> None:
+def test_one_that_cannot_be_brought_up_is_elsewhere(mirrored: Path, home: Home) -> None:
     """As in a home that has become read-only since."""
     folder = Path(mirror(repository(mirrored)))
     (folder / "config").unlink()
@@ -242,9 +238,7 @@ def test_one_that_cannot_be_brought_up_to_date_is_made_elsewhere(
     assert git_output(str(mirrored), "rev-parse", "--abbrev-ref", "HEAD") == "main"
 
 
-def test_those_of_repositories_that_are_gone_go_too(
-    mirrored: Path, tmp_path: Path, git: Git
-) -> None:
+def test_those_of_gone_repositories_go_too(mirrored: Path, tmp_path: Path, git: Git) -> None:
     git(mirrored, "worktree", "add", "-q", "../other")
     other = Path(mirror(repository(tmp_path / "other")))
     git(mirrored, "worktree", "remove", "../other")

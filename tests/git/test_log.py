@@ -72,9 +72,7 @@ def test_a_commit_tells_all(shop: Path, git: Git) -> None:
     )
 
 
-def test_a_patch_is_of_the_commit_alone_and_redacted(
-    shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_patch_is_redacted(shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = "ghp_" + "a1B2" * 9
     write(shop, "cart.py", "net = 1\n")
     first = commit(git, shop).hash
@@ -383,9 +381,7 @@ def test_an_unknown_since_leaves_nothing_out(shop: Path, git: Git, since: str) -
     assert count_commits(str(shop), since=since) == 1
 
 
-def test_any_folder_of_a_repository_and_a_bare_one_will_do(
-    telling: Path, tmp_path: Path, git: Git
-) -> None:
+def test_any_folder_and_a_bare_repository_will_do(telling: Path, tmp_path: Path, git: Git) -> None:
     (telling / "deep/er").mkdir(parents=True)
     git(tmp_path, "clone", "-q", "--bare", str(telling), "bare.git")
     known = list(commit_history(str(telling)))
@@ -400,9 +396,7 @@ def test_sha256_is_read(tmp_path: Path, git: Git) -> None:
     assert subjects(tmp_path / "new") == ["first"]
 
 
-def test_the_edge_of_a_shallow_clone_claims_no_files(
-    telling: Path, tmp_path: Path, git: Git
-) -> None:
+def test_a_shallow_clone_claims_no_files(telling: Path, tmp_path: Path, git: Git) -> None:
     commit(git, telling, "third")
     git(tmp_path, "clone", "-q", "--depth=2", f"file://{telling}", "shallow")
     edge, last = [c for _, c in commit_history(str(tmp_path / "shallow"))]

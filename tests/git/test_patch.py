@@ -63,7 +63,7 @@ def names(path: str, added: str, removed: str = "") -> tuple[str, ...]:
         pytest.param("a.py", "", "total", (), id="nothing-added"),
     ],
 )
-def test_names_are_what_a_patch_brings(
+def test_a_patch_brings_names(
     path: str, added: str, removed: str, expected: tuple[str, ...]
 ) -> None:
     assert names(path, added, removed) == expected

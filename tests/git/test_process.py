@@ -50,9 +50,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_at, "__kwdefaults__", {**given, "wait_s": 0.5})
 
 
-def test_git_is_the_first_in_an_absolute_folder_once_it_is_there(
-    fake: Fake, tmp_path: Path
-) -> None:
+def test_git_is_the_first_in_an_absolute_folder(fake: Fake, tmp_path: Path) -> None:
     fake("")
     assert executable() == str(tmp_path / "bin/git")
     assert absolute_entries("a::/b:.:/c:") == "/b:/c"
@@ -122,7 +120,7 @@ def test_texts_of_a_git_that_does_not_answer_are_none(
         assert [blobs.get("HEAD"), blobs.get("HEAD")] == [None, None]
 
 
-def test_nothing_of_our_environment_is_meant_for_git(
+def test_our_environment_is_not_gits(
     shop: Path, fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake("cat; env | grep ^GIT_")
@@ -133,9 +131,7 @@ def test_nothing_of_our_environment_is_meant_for_git(
     assert not [line for line in answer if "ASKPASS" in line or "elsewhere" in line]
 
 
-def test_the_users_configuration_is_asked_by_what_runs_nothing_in_a_folder_that_is_there(
-    tmp_path: Path,
-) -> None:
+def test_the_users_configuration_is_asked_by_what_runs_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="may run"):
         run_as_user(("status",), folder="/", environ=os.environ)
     with pytest.raises(NotFound, match="gone cannot be entered: No such file") as refused:
@@ -150,9 +146,7 @@ def test_a_configuration_that_is_not_read_in_time(fake: Fake) -> None:
         run_as_user(("config", "-l"), folder="/", environ=os.environ, wait_s=0.2)
 
 
-def test_the_users_setting_is_asked_of_the_user_and_no_word_with_a_nul_is_passed(
-    shop: Path, git: Git
-) -> None:
+def test_the_users_setting_is_asked_of_the_user_alone(shop: Path, git: Git) -> None:
     git(shop, "config", "core.excludesFile", "/evil")
     assert user_setting("core.excludesFile") == []
     git(shop, "config", "--global", "core.excludesFile", "~/mine")
@@ -196,7 +190,7 @@ def test_its_import_runs_nothing_whatever_the_variables(given: dict[str, str]) -
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_variables_name_no_program_for_git(
+def test_no_variable_names_a_program(
     tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git(tmp_path, "init", "-q")
@@ -211,9 +205,7 @@ def test_a_folder_is_named_as_it_is(tmp_path: Path, git: Git, name: str) -> None
 
 
 @pytest.mark.parametrize("kind", ["sha1", "sha256"])
-def test_objects_are_read_whatever_their_ids_are_made_with(
-    tmp_path: Path, git: Git, kind: str
-) -> None:
+def test_objects_are_read_whatever_their_ids_are(tmp_path: Path, git: Git, kind: str) -> None:
     git(tmp_path, "init", "-q", f"--object-format={kind}")
     name = git(tmp_path, "hash-object", "-w", "--stdin", stdin=b"text")
     empty = git(tmp_path, "hash-object", "-w", "--stdin", stdin=b"")

@@ -41,7 +41,7 @@ def bodies(played: Played, *kinds: type) -> list[Any]:
 
 
 @pytest.mark.parametrize("heard", [*range(9), 10])
-def test_an_import_adds_what_the_hooks_missed(
+def test_an_import_adds_what_was_missed(
     memory: Memories, shop: Path, tmp_path: Path, heard: int
 ) -> None:
     """Hooks may have come or gone in the middle of a session."""
@@ -56,9 +56,7 @@ def test_an_import_adds_what_the_hooks_missed(
         assert sorted(half.kinds()) == sorted([*once, *2 * ["prompt", "command", "reply"]])
 
 
-def test_a_second_import_stores_only_what_went_on(
-    memory: Memories, shop: Path, tmp_path: Path
-) -> None:
+def test_a_second_import_stores_what_went_on(memory: Memories, shop: Path, tmp_path: Path) -> None:
     played, known = fixed_bug(shop), memory("one")
     known.imported(played.write(tmp_path))
     before = known.items()
@@ -69,9 +67,7 @@ def test_a_second_import_stores_only_what_went_on(
     assert len(stored) == 2  # the prompt, and the new end
 
 
-def test_an_event_has_the_time_folder_and_branch_of_its_record(
-    played: Played, shop: Path, tmp_path: Path
-) -> None:
+def test_an_event_has_the_place_of_its_record(played: Played, shop: Path, tmp_path: Path) -> None:
     played.prompt("one")
     played.records[0] |= {"gitBranch": "main", "cwd": f"{shop}/deep"}
     played.records.append({**played.records[0], "uuid": "x", "gitBranch": "HEAD"})
@@ -85,7 +81,7 @@ LATER_MS = BEGUN_MS + DAY_MS
 
 
 @pytest.mark.parametrize("stamp", [None, "soon", 7, {"at": 1}, -1.5, LATER_MS, f"{LATER_MS}"])
-def test_a_record_without_a_time_that_can_be_read_has_that_of_the_one_before(
+def test_a_record_without_a_time_has_the_last_one(
     played: Played, tmp_path: Path, stamp: object
 ) -> None:
     played.prompt("one")
@@ -126,7 +122,7 @@ TAGGED = "<task-notification>\n<task-id>b1</task-id>\n</task-notification>"
         pytest.param(TAGGED, "remove", False, id="notice in tags"),
     ],
 )
-def test_a_queued_prompt_counts_if_it_was_given(
+def test_a_queued_prompt_may_count(
     played: Played, content: str, end: str, *, is_prompt: bool
 ) -> None:
     played.prompt("first")
@@ -184,9 +180,7 @@ def test_a_call_that_failed_without_a_word_has_failed(played: Played, tool: str)
     assert getattr(body, "failed", None) or getattr(body, "error", "")
 
 
-def test_a_call_of_which_the_person_was_asked_has_no_duration_and_one_dated_back_none(
-    played: Played,
-) -> None:
+def test_a_call_that_waited_for_a_person_has_no_duration(played: Played) -> None:
     played.shell("make", "done")
     played.shell("make", "done")
     played.records[-1]["permissionDecision"] = {"source": "user_temporary"}

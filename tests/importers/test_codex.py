@@ -157,7 +157,7 @@ def test_a_command_that_went_on_is_one(made: Rollout) -> None:
 
 
 @pytest.mark.parametrize(("code", "known"), [(3, 3), (-1, None)])
-def test_a_command_that_nobody_waited_for_ends_with_its_item(
+def test_a_command_left_alone_ends_with_its_item(
     made: Rollout, code: int, known: int | None
 ) -> None:
     """Newer rollouts have an item of each command; one that the client ended has a code of -1."""
@@ -252,7 +252,7 @@ def test_a_shell_of_any_version_runs_a_command(
     ],
 )
 @pytest.mark.parametrize(("answer", "error"), [(OLD_DONE, False), (OLD_RED, True)])
-def test_a_patch_that_a_shell_applied_is_an_edit(
+def test_a_patch_in_a_shell_is_an_edit(
     made: Rollout, given: object, answer: str, *, error: bool
 ) -> None:
     made.called("shell", given, answer)
@@ -301,9 +301,7 @@ def test_older_rollouts_have_other_tools(made: Rollout) -> None:
         ("patch rejected: writing outside of the project", True),
     ],
 )
-def test_a_patch_went_as_its_answer_says_in_any_version(
-    made: Rollout, answer: str, *, failed: bool
-) -> None:
+def test_a_patch_went_as_its_answer_says(made: Rollout, answer: str, *, failed: bool) -> None:
     made.called("apply_patch", {"input": PATCH}, answer)
     (write,) = [one.body for one in made.events() if "cart" in repr(one.body)]
     assert isinstance(write, FileWrite)
@@ -429,9 +427,7 @@ def test_newer_rollouts_name_items_and_servers(made: Rollout) -> None:
     assert getattr(tool.body, "tool", "") == "mcp__tracker__find"
 
 
-def test_of_copies_the_longest_counts_and_other_files_are_counted(
-    rollout: Rollout, tmp_path: Path
-) -> None:
+def test_the_longest_copy_counts_and_others_are_counted(rollout: Rollout, tmp_path: Path) -> None:
     whole = rollout.write(tmp_path)
     problems = Problems()
     (tmp_path / "a.jsonl").write_bytes(whole.read_bytes()[:500])

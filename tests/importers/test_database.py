@@ -72,9 +72,7 @@ def test_a_database_in_use_is_copied_once_while_it_stays_as_it_is(
         assert rows(path) == ["first", "second", "third", "fourth"]
 
 
-def test_neither_a_program_beside_the_data_runs_nor_does_an_index_over_json_keep_it_shut(
-    path: Path,
-) -> None:
+def test_no_program_beside_the_data_runs_or_keeps_it_shut(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE VIEW trap AS SELECT load_extension('x') AS text")
         connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")

@@ -42,9 +42,7 @@ def person() -> Path:
     return Path(os.environ["HOME"])
 
 
-def test_a_memory_file_is_a_note_of_where_it_is_read(
-    memory: Memories, shop: Path, person: Path
-) -> None:
+def test_a_memory_file_is_a_note_where_it_is(memory: Memories, shop: Path, person: Path) -> None:
     """In a project, of the person, or Claude's memory of a project; a copy by a link is one."""
     slug = str(shop).replace("/", "-").replace("_", "-")
     auto = person / f".claude/projects/{slug}/memory"

@@ -126,9 +126,7 @@ def test_a_runbook_lists_symptoms_and_what_helped() -> None:
         pytest.param([("ls", 1, "")], [], id="nothing"),
     ],
 )
-def test_how_a_project_is_tested_is_what_passes(
-    runs: list[tuple[str, int, str]], lines: list[str]
-) -> None:
+def test_what_passes_is_how_to_test(runs: list[tuple[str, int, str]], lines: list[str]) -> None:
     items = [an_item(number, head, "command", category=how) for head, number, how in runs]
     draft = drafts.testing("shop", items)
     assert (draft.path, draft.text.count("- [")) == ("how-we-test-shop.md", len(lines))

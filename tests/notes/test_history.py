@@ -48,9 +48,7 @@ def test_a_title_that_was_the_first_line_goes_with_it(keep: Keep, notes: Notes) 
     assert notes.edit(unnamed.id, Changes(tags=("a",))).title == "two"
 
 
-def test_an_undo_gives_back_exactly_what_was_and_goes_further_back_each_time(
-    keep: Keep, notes: Notes
-) -> None:
+def test_an_undo_gives_back_what_was_further_back_each_time(keep: Keep, notes: Notes) -> None:
     item = keep("one [[Two]]", tags=("a",), key="k")
     notes.edit(item.id, Changes(content="other", tags=()))
     assert notes.undo(item.id) == item
@@ -230,9 +228,7 @@ def test_no_wording_voids_anything(world: Any, keep: Keep, older: str, newer: st
 
 
 @pytest.mark.parametrize(("text", "reason"), ACTS)
-def test_a_keyword_before_a_name_is_an_act(
-    keep: Keep, notes: Notes, text: str, reason: str | None
-) -> None:
+def test_a_keyword_is_an_act(keep: Keep, notes: Notes, text: str, reason: str | None) -> None:
     old = keep("Staging listens on port 5433", title="Old ports")
     new = keep(text.format(id=f"#{old.id}"))
     assert reasons(notes.get(old.id)) == ([reason] if reason else [])
@@ -264,9 +260,7 @@ def test_an_amended_note_still_holds(world: Any, keep: Keep) -> None:
     ]
 
 
-def test_no_note_voids_a_rule_or_what_is_elsewhere_or_anothers(
-    keep: Keep, notes: Notes, world: Any
-) -> None:
+def test_no_note_voids_a_rule_or_what_is_elsewhere(keep: Keep, notes: Notes, world: Any) -> None:
     rule = keep("Two people review", type="rule")
     notes.remember(Note(content=f"One is enough, supersedes #{rule.id}"), project="app")
     assert reasons(notes.get(rule.id)) == []
@@ -320,9 +314,7 @@ def test_an_agent_deletes_no_rule_that_a_person_approved(world: Any) -> None:
     assert ana.notes.erase_all(OWN, author="person")[0] == 1
 
 
-def test_many_are_deleted_in_several_transactions(
-    world: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_are_deleted_in_transactions(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("observer.notes.notes.AT_ONCE", 2)
     ana = world.memory
     for number in range(5):

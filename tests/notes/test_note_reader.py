@@ -89,9 +89,7 @@ LONG = "A title of more signs than are kept of one " * 4
         pytest.param("Cafe\u0301", "Caf\u00e9", id="an accent sent whole"),
     ],
 )
-def test_a_link_leads_to_the_note_of_the_title_that_was_given(
-    keep: Keep, notes: Notes, title: str, link: str
-) -> None:
+def test_a_link_leads_to_the_title_given(keep: Keep, notes: Notes, title: str, link: str) -> None:
     meant, item = keep("meant", title=title), keep(f"see [[{link}]]")
     assert [each.item for each in notes.links(item.id).out] == [meant]
     assert [each.item for each in notes.links(meant.id).back] == [item]
@@ -115,9 +113,7 @@ def test_types_and_categories_are_one_however_they_are_spelled(keep: Keep, notes
     assert {each.id for each in found} == {one.id, other.id}
 
 
-def test_a_renamed_note_keeps_its_backlinks_until_another_has_its_title(
-    keep: Keep, notes: Notes
-) -> None:
+def test_a_renamed_note_keeps_its_backlinks_until_replaced(keep: Keep, notes: Notes) -> None:
     spec, item = keep("JWT", title="Spec"), keep("see [[Spec]]")
     for title in ("Other", "Third", "other"):
         notes.edit(spec.id, Changes(title=title))
@@ -139,9 +135,7 @@ def test_an_act_by_a_former_title_goes_on_to_hold(keep: Keep, notes: Notes) -> N
     assert [each.reason for each in notes.get(spec.id).validity] == ["superseded"]
 
 
-def test_prompts_and_commits_lead_to_the_notes_they_name(
-    world: Any, keep: Keep, notes: Notes
-) -> None:
+def test_prompts_and_commits_lead_to_notes(world: Any, keep: Keep, notes: Notes) -> None:
     spec = keep("JWT", title="Spec")
     said = Prompt(text="build the login as [[spec|the spec]] has it, if [[ -f x ]] or [[1]] holds")
     made = Commit(hash="f" * 40, subject="Add the login", message="Add the login\n\nSee [[Spec]].")

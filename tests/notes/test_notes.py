@@ -65,9 +65,7 @@ def test_an_edit_changes_its_field_alone(
     assert moved - {"author", "updated_ms"} <= {field} | follow.get(field, set())
 
 
-def test_what_happened_no_agent_rewrites_and_its_rule_waits_for_a_person(
-    keep: Keep, notes: Notes
-) -> None:
+def test_no_agent_rewrites_the_past_or_approves_its_rule(keep: Keep, notes: Notes) -> None:
     item = keep("Use JWT", type="decision", title="Auth")
     with pytest.raises(PastImmutable, match=rf"\[Amendment\] Auth' that amends {item.id}"):
         notes.edit(item.id, Changes(content="Use cookies"))
@@ -229,9 +227,7 @@ def test_a_secret_is_refused_by_class(notes: Notes, fields: dict[str, Any]) -> N
     assert "a password manager, or a file that only you read" in refused.value.hint
 
 
-def test_a_vague_handle_gets_candidates_and_forgetting_twice_says_so(
-    keep: Keep, notes: Notes
-) -> None:
+def test_a_vague_handle_gets_candidates_and_a_gone_one_none(keep: Keep, notes: Notes) -> None:
     item = keep("The cart uses Decimal", title="Money")
     with pytest.raises(Ambiguous, match=f"#{item.id} 'Money'"):
         notes.forget("decimal cart")
@@ -296,9 +292,7 @@ def test_a_note_is_unassigned_or_of_the_folder_that_is_named(notes: Notes, tmp_p
         notes.remember(Note(content="oil it"), project=str(tmp_path / "nowhere"))
 
 
-def test_no_agent_takes_back_what_a_person_changed_of_the_past_or_of_a_rule(
-    keep: Keep, notes: Notes
-) -> None:
+def test_no_agent_takes_back_what_a_person_changed(keep: Keep, notes: Notes) -> None:
     item = keep("Use JWT", type="decision")
     after = notes.edit(item.id, Changes(content="Use JWT, signed"), author="person")
     with pytest.raises(PastImmutable):
@@ -317,7 +311,7 @@ def test_no_agent_takes_back_what_a_person_changed_of_the_past_or_of_a_rule(
 
 
 @pytest.mark.parametrize("key", ["deploy ", "deploy\u200b", "\tdeploy"])
-def test_no_agent_takes_the_place_of_a_rule_by_another_spelling_of_its_key(
+def test_no_agent_replaces_a_rule_by_a_spelling_of_its_key(
     keep: Keep, notes: Notes, key: str
 ) -> None:
     rule = keep("Only from CI", type="rule", key="deploy")

@@ -151,16 +151,14 @@ def test_what_is_settled_holds_and_comes_not_back(
 @pytest.mark.parametrize(
     ("how", "content"), [("merge", " "), ("replaces", "words"), ("both stand", "words")]
 )
-def test_only_a_merge_has_words_of_its_own(
+def test_only_a_merge_has_words(
     meant: Meant, two: tuple[Item, Item], how: str, content: str
 ) -> None:
     with pytest.raises(BadInput, match="merge needs content"):
         meant.settle(two[1], how, two[0], content=content)
 
 
-def test_a_pair_is_of_two_notes_that_are_there_and_mean_something(
-    meant: Meant, two: tuple[Item, Item]
-) -> None:
+def test_a_pair_is_of_two_notes_with_a_meaning(meant: Meant, two: tuple[Item, Item]) -> None:
     with pytest.raises(BadInput, match="with itself"):
         meant.settle(two[0], "both stand", two[0])
     with pytest.raises(NotFound):
@@ -176,9 +174,7 @@ def test_an_agent_replaces_no_rule_of_a_person(meant: Meant) -> None:
         meant.settle(new, "replaces", rule)
 
 
-def test_near_notes_stand_together_until_a_merged_one_takes_their_place(
-    meant: Meant, two: tuple[Item, Item]
-) -> None:
+def test_near_notes_stand_together_until_merged(meant: Meant, two: tuple[Item, Item]) -> None:
     old, new = two
     asked = "which port does the staging database listen on"
     found = [hit.item.id for hit in meant.memory.recall(asked, project=HERE, limit=2).hits]
@@ -209,9 +205,7 @@ def states(inference: Inference) -> list[str]:
     return [each.state for each in inference.evidence]
 
 
-def test_only_what_a_person_approved_and_notes_bear_is_kept(
-    keep: Keep, inferences: Inferences
-) -> None:
+def test_only_what_a_person_and_notes_bear_is_kept(keep: Keep, inferences: Inferences) -> None:
     wanted = Hypothesis(title="t", summary="s", evidence=(keep("x").id,))
     with pytest.raises(BadInput, match="a person has to approve"):
         inferences.mint(wanted, is_confirmed=False)
@@ -241,7 +235,7 @@ def test_an_inference_knows_what_its_notes_said(keep: Keep, inferences: Inferenc
     assert made.evidence[0].excerpt == ("cookies expire " + "x" * 400)[:280]
 
 
-def test_an_inference_is_stale_while_a_note_says_something_else(
+def test_an_inference_is_stale_by_its_notes(
     keep: Keep, notes: Notes, inferences: Inferences
 ) -> None:
     one, two = keep("cookies"), keep("tokens")
@@ -259,9 +253,7 @@ def test_an_inference_is_stale_while_a_note_says_something_else(
     assert inferences.get(made.item.id).status == "active"
 
 
-def test_an_inference_from_a_signal_mints_it(
-    world: Any, keep: Keep, inferences: Inferences
-) -> None:
+def test_an_inference_mints_its_signal(world: Any, keep: Keep, inferences: Inferences) -> None:
     note = keep("see [[Spec]]")
     (signal,) = world.memory.signals.list().signals
     made = mint(inferences, signal=signal.id)
@@ -315,7 +307,7 @@ def test_an_inference_is_seen_where_its_notes_are(world: Any, keep: Keep, notes:
     ],
     ids=["empty", "confidence", "secret", "private model"],
 )
-def test_a_hypothesis_is_checked_as_notes_are(
+def test_a_hypothesis_is_checked(
     keep: Keep, inferences: Inferences, fields: dict[str, Any]
 ) -> None:
     with pytest.raises(ObserverError):

@@ -60,9 +60,7 @@ def shown(signals: Signals, **asked: Any) -> list[str]:
     return [signal.text for signal in signals.list(**asked).signals]
 
 
-def test_a_signal_goes_with_its_reason_and_a_tag_is_back(
-    keep: Keep, signals: Signals, world: Any
-) -> None:
+def test_a_signal_goes_with_its_reason_or_is_back(keep: Keep, signals: Signals, world: Any) -> None:
     assert shown(signals) == []
     item = keep("see [[Spec]]")
     assert shown(signals) == [
@@ -106,9 +104,7 @@ def test_what_somebody_made_of_a_signal_sticks(
     assert [s.id for s in signals.list().signals] == [signal.id]
 
 
-def test_a_judged_signal_stays_listed_without_its_reason(
-    keep: Keep, notes: Notes, signals: Signals
-) -> None:
+def test_a_judged_signal_outlives_its_reason(keep: Keep, notes: Notes, signals: Signals) -> None:
     item = keep("see [[Spec]]")
     (signal,) = signals.list().signals
     signals.triage(signal.id, "snoozed")
@@ -258,9 +254,7 @@ def arc(count: int, *, days: int, **fields: Any) -> Corpus:
         pytest.param(13, 400, False, id="a-whole-subject"),
     ],
 )
-def test_an_arc_is_a_few_notes_about_one_thing_over_a_long_time(
-    count: int, days: int, *, is_arc: bool
-) -> None:
+def test_an_arc_is_a_few_notes_over_a_long_time(count: int, days: int, *, is_arc: bool) -> None:
     signals = found("hidden_arc", arc(count, days=days))
     assert [signal.evidence for signal in signals] == ([tuple(range(1, count + 1))] * is_arc)
 
@@ -331,7 +325,7 @@ def tagged(*ages: float) -> Corpus:
         pytest.param((300, 14, 2, 1), [(4, 3, 2)], id="two-weeks-exactly"),
     ],
 )
-def test_a_tag_bursts_when_it_is_back_after_a_silence(
+def test_a_tag_bursts_after_a_silence(
     ages: tuple[float, ...], evidence: list[tuple[int, ...]]
 ) -> None:
     assert [signal.evidence for signal in found("tag_burst", tagged(*ages))] == evidence

@@ -193,9 +193,7 @@ def test_worktrees_are_one_project(shop: Path, user: Path, git: Git) -> None:
     assert same(known(user / "fix"), shop)
 
 
-def test_clones_of_one_remote_are_one_project_and_a_submodule_its_own(
-    shop: Path, user: Path, git: Git
-) -> None:
+def test_clones_are_one_project_and_a_submodule_its_own(shop: Path, user: Path, git: Git) -> None:
     git(user, "clone", "-q", str(shop), "one")
     git(user, "clone", "-q", f"file://{shop}", "two")
     assert same(known(user / "one"), user / "two")
@@ -210,9 +208,7 @@ def test_clones_of_one_remote_are_one_project_and_a_submodule_its_own(
 
 
 @pytest.mark.parametrize("remote", ["", "https://host/ana/shop"])
-def test_a_renamed_repository_keeps_its_identity(
-    shop: Path, user: Path, git: Git, remote: str
-) -> None:
+def test_a_renamed_repository_is_the_same(shop: Path, user: Path, git: Git, remote: str) -> None:
     if remote:
         git(shop, "remote", "add", "origin", remote)
     project = known(shop)
@@ -281,9 +277,7 @@ def test_a_marker_makes_a_project(user: Path, marker: str) -> None:
     assert (place.root, place.git, place.marker) == (str(user / "app"), False, marker)
 
 
-def test_the_nearest_marker_counts_and_an_unmarked_folder_is_itself_if_it_is_there(
-    user: Path,
-) -> None:
+def test_the_nearest_marker_counts_or_the_folder_itself_if_it_is_there(user: Path) -> None:
     (user / "app/web/src").mkdir(parents=True)
     assert detect_place(str(user / "app/web/src")).root == str(user / "app/web/src")
     (user / "app/Makefile").touch()
@@ -347,9 +341,7 @@ def test_a_broken_gitfile_is_a_marker(user: Path, content: str) -> None:
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir], ids=["pipe", "folder"])
-def test_a_pipe_or_a_folder_for_a_ref_holds_nobody_up(
-    shop: Path, make: Callable[[Path], object]
-) -> None:
+def test_a_pipe_for_a_ref_holds_nobody_up(shop: Path, make: Callable[[Path], object]) -> None:
     (shop / ".git/refs/heads/main").unlink()
     make(shop / ".git/refs/heads/main")
     assert detect_place(str(shop)).commit == ""

@@ -372,7 +372,5 @@ def test_windows_knows_no_case() -> None:
         ("mill", (), ""),
     ],
 )
-def test_a_missing_folder_stands_for_its_project(
-    folder: str, roots: tuple[str, ...], root: str
-) -> None:
+def test_a_missing_folder_is_its_project(folder: str, roots: tuple[str, ...], root: str) -> None:
     assert gone_root(folder, roots) == root

@@ -371,9 +371,7 @@ def _commit(story: Story, subject: str) -> int:
 
 
 @pytest.mark.parametrize("more", [0, MOST_NAMED], ids=["a few", "many"])
-def test_a_commit_holds_what_led_to_it_and_nothing_else(
-    tmp_path: Path, git: Git, more: int
-) -> None:
+def test_a_commit_holds_what_led_to_it(tmp_path: Path, git: Git, more: int) -> None:
     git(tmp_path, "init")
     for message in ("one", "two", "three"):
         git(tmp_path, "commit", "--allow-empty", "-m", message)

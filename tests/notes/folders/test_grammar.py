@@ -60,7 +60,7 @@ CLAIMS: list[tuple[str, tuple[str, str, tuple[str, ...], str] | None]] = [
 
 
 @pytest.mark.parametrize(("text", "stated"), CLAIMS, ids=[text for text, _ in CLAIMS])
-def test_a_line_states_a_claim_or_none(
+def test_a_line_states_a_claim(
     text: str, stated: tuple[str, str, tuple[str, ...], str] | None
 ) -> None:
     found = content_of(text).claims

@@ -122,9 +122,7 @@ def test_a_folder_that_is_removed_leaves_its_files(vault: Vault) -> None:
         ("- relates_to [[Old]]", None),
     ],
 )
-def test_a_file_says_what_it_does_to_a_note_that_it_names(
-    vault: Vault, said: str, reason: str | None
-) -> None:
+def test_a_file_says_what_it_does_to_a_note(vault: Vault, said: str, reason: str | None) -> None:
     vault.put("New.md", f"# New\n\n{said}\n")
     vault.put("Old.md", "---\ntitle: Old\naliases: [The old one]\n---\nAs it was.\n")
     vault.scan()

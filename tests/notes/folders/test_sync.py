@@ -167,9 +167,7 @@ def test_what_older_rules_let_through_is_read_again_after_a_redaction(
     assert not clean(vault.store, Removal(tombstones, redacts=True)).redacted
 
 
-def test_a_repository_can_keep_files_out(
-    home: Home, tmp_path: Path, git: Callable[..., str]
-) -> None:
+def test_a_policy_keeps_files_out(home: Home, tmp_path: Path, git: Callable[..., str]) -> None:
     git(tmp_path / "shop", "init")
     (tmp_path / "shop/.observer.toml").write_text('exclude = ["docs/private/"]\n')
     vault = Vault(home, tmp_path / "shop/docs")
@@ -182,9 +180,7 @@ def test_a_repository_can_keep_files_out(
     vault.store.close()
 
 
-def test_a_note_outlives_a_rebuild_and_its_folder_and_is_changed_by_its_file_alone(
-    vault: Vault,
-) -> None:
+def test_a_note_outlives_a_rebuild_and_its_folder_as_its_file_says(vault: Vault) -> None:
     vault.put("A.md", "alpha [[B]]")
     vault.scan()
     before = vault.item("A.md")
@@ -329,7 +325,7 @@ def test_a_note_holds_as_of_the_commit_that_has_it(
     }
 
 
-def test_a_note_beside_its_repository_holds_as_of_when_it_was_written(
+def test_a_note_beside_its_repository_holds_by_its_time(
     repository: Repository, tmp_path: Path
 ) -> None:
     store, outside = repository.vault.store, tmp_path / "vault"

@@ -153,9 +153,7 @@ OWN = "a1b2c3d4e5f6"
         pytest.param(f"A.observer-{OWN}.tmp", True, [f"A.observer-{OWN}.tmp"], id="not hidden"),
     ],
 )
-def test_a_scan_removes_what_killed_writers_left(
-    vault: Vault, name: str, *, is_old: bool, kept: list[str]
-) -> None:
+def test_a_scan_removes_drafts(vault: Vault, name: str, *, is_old: bool, kept: list[str]) -> None:
     vault.put(f"deep/{name}", "x")
     (vault.root / f".other.observer-{OWN}.tmp").mkdir()
     (vault.root / f".link.observer-{OWN}.tmp").symlink_to(vault.root / "deep" / name)

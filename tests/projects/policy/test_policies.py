@@ -463,9 +463,7 @@ def test_kinds_that_are_never_recorded(ruled: Path) -> None:
     assert left(ruled, FileWrite(path="src/main.py"), rules)
 
 
-def test_under_a_policy_that_cannot_be_used_only_what_is_shown_on_purpose_is_kept(
-    ruled: Path,
-) -> None:
+def test_under_a_broken_policy_only_what_is_said_on_purpose_is_kept(ruled: Path) -> None:
     assert left(ruled, Reply(text="done"), b"exclude = 1") is None
     assert left(ruled, SessionStart(), b"exclude = 1") is None
     for body in (Remember(content="x"), Triage(signal=1, status="new", type="stale_state")):
