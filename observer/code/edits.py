@@ -86,7 +86,6 @@ def compare_parameters(
 
 
 def _parameters(symbol: Symbol) -> list[str]:
-    """Return the parameters of a signature, each as it begins."""
     signature = symbol.signature
     at = signature.find("(", max(0, signature.find(symbol.name)))
     parts, depth = [""], 0
@@ -164,7 +163,6 @@ def _by_lines(text: str, language: str) -> _Side:
 
 
 def _changes(sides: Sequence[_Sides], language: str) -> SymbolChanges:
-    """Return what became of symbols."""
     was = [one for side, _ in sides for one in side.symbols]
     now = [one for _, side in sides for one in side.symbols]
     is_indented = language in GRAMMARS and GRAMMARS[language].is_indented

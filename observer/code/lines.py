@@ -61,7 +61,6 @@ def markdown_headings(lines: Sequence[str]) -> dict[int, str]:
 
 
 def _front(lines: Sequence[str]) -> int:
-    """Return where a text begins behind its front matter."""
     if lines and lines[0].rstrip() == _FRONT:
         for number, line in enumerate(lines[1:], 2):
             if line.rstrip() == _FRONT:

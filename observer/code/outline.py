@@ -236,8 +236,6 @@ class _Open:
 
 
 class _Nesting:
-    """The definitions that are open at a place of a text."""
-
     def __init__(self, text: bytes, grammar: Grammar, *, with_locals: bool) -> None:
         self._text = text
         self._grammar = grammar

@@ -382,7 +382,6 @@ def _parsed(text: bytes, language: str, *, lenient_bytes: int) -> Node | None:
 
 
 def _is_broken(root: Node, part: Span) -> bool:
-    """Return True if a tree does not know what a part of its text is."""
     waiting = [root] if root.has_error else []
     while waiting:
         node = waiting.pop()

@@ -111,7 +111,6 @@ def blame_lines(root: str, path: str, *, first: int, last: int) -> list[BlamedCo
 
 
 def _lines(root: str, path: str, first: int, last: int, *options: str) -> list[_Line] | None:
-    """Return which commit made each line; None if git cannot say."""
     words = ("blame", "--porcelain", *options, f"-L{first},{last}", "--", path)
     answer = git_output(root, *words)
     if answer is None:

@@ -101,7 +101,6 @@ def _line_end(text: str, position: int) -> int:
 
 
 def _value(text: str, position: int) -> tuple[str, int]:
-    """Return the value that begins at a position, and where its line ends."""
     found: list[str] = []
     kept = 0
     is_quoted = False

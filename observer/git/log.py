@@ -112,7 +112,6 @@ def _stream(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
 
 
 def _range(root: str, since: str, to: str) -> str:
-    """Return the commits wanted in git's words, "" if there are none at all."""
     repository_at(root)  # says why, where there is none
     head = resolve_commit(root, to)
     if not head:

@@ -203,8 +203,6 @@ Done = Callable[[int, str, str, Object, Json], HookCall]
 
 
 class _Script(NamedTuple):
-    """A script that was called, and what it printed so far."""
-
     call: str
     source: str
     printed: str
@@ -257,16 +255,15 @@ class ScriptCalls:
             yield self._done(at_ms, script.call, "exec", {"command": script.source}, answer)
         alone = script._replace(printed=script.printed if len(found) == 1 else "")
         for place, one in enumerate(found):
-            if not self._is_an_item(one[0]):
+            if one[0] in SHELLS or one[0] == STDIN:
+                is_item = "commands" in self._has or one[0] == STDIN
+            elif one[0] == _PATCH:
+                is_item = "changes" in self._has
+            else:
+                is_item = "tools" in self._has and "__" in one[0]
+            if not is_item:
                 name = f"{script.call}#{place}" if len(found) > 1 else script.call
                 yield self._said(at_ms, name, one, alone, end if len(found) == 1 else ScriptEnd(""))
-
-    def _is_an_item(self, name: str) -> bool:
-        if name in SHELLS or name == STDIN:
-            return "commands" in self._has or name == STDIN
-        if name == _PATCH:
-            return "changes" in self._has
-        return "tools" in self._has and "__" in name
 
     def _said(
         self, at_ms: int, call: str, one: tuple[str, Object], script: _Script, end: ScriptEnd
@@ -319,5 +316,4 @@ def _failed(end: ScriptEnd) -> dict[str, Json]:
 
 
 def _placed(given: Object) -> Object:
-    """Return arguments without an empty folder."""
     return {name: value for name, value in given.items() if value or name != "cwd"}

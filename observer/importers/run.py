@@ -47,7 +47,6 @@ def known_roots(home: Home) -> set[str]:
 
 @cache
 def _around(folder: str) -> str:
-    """Return the root of the project around a folder, if it exists."""
     if not Path(folder).is_dir():
         return ""
     place = detect_place(folder)

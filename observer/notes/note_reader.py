@@ -314,7 +314,6 @@ class NoteReader:
         raise Ambiguous(f"{text[:80]!r} is not an exact handle", hint=f"perhaps one of: {named}")
 
     def _candidates(self, reader: StoreReader, text: str) -> Sequence[Item]:
-        """Return the notes that a vague handle may mean."""
         by_uuid = [item for item in reader.items(reader.resolve(text)) if self._may_see(item)]
         if by_uuid or not text:
             return by_uuid

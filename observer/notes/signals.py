@@ -262,7 +262,6 @@ class Signals:
         return known
 
     def _detected(self) -> FoundSignals:
-        """Return all signals, found anew if a note has changed."""
         with self._lock:
             with self._store.read() as reader:
                 stamp = (reader.epoch(), reader.newest_note_change())
@@ -428,7 +427,6 @@ class Inferences:
         )
 
     def _checked(self, reader: StoreReader, items: Sequence[Item]) -> Sequence[Inference]:
-        """Return inferences with what became of the notes that they rest on."""
         rests = {item.id: [link for link in item.links if link.kind == EVIDENCE] for item in items}
         wanted = {link.target for links in rests.values() for link in links}
         notes = {note.id: note for note in reader.items(sorted(wanted))}

@@ -35,8 +35,11 @@ def match_project(
     """Return the known project of a place, if any; `gone` are its folders that no longer exist."""
     if not place.root:
         return None
+    origin = place.remotes[0] if place.remotes else None
+    # Another project may have had this remote before; whose first it is comes first.
+    of_remote = (p for p in projects if origin in p.remotes)
     return (
-        _by_remote(place, projects)
+        _best(of_remote, lambda p: -p.remotes.index(place.remotes[0]))
         or _by_path(place, projects)
         or _by_lineage(place, projects)
         or next((one for one in projects if _was_moved(place, one, gone)), None)
@@ -113,14 +116,6 @@ def main_folder(common_dir: str) -> str:
 
 
 # --- the kinds of evidence, strongest first ------------------------------------------------------
-
-
-def _by_remote(place: Place, projects: Iterable[Project]) -> Project | None:
-    if not place.remotes:
-        return None
-    origin = place.remotes[0]
-    # Another project may have had this remote before; whose first it is comes first.
-    return _best((p for p in projects if origin in p.remotes), lambda p: -p.remotes.index(origin))
 
 
 def _by_path(place: Place, projects: Iterable[Project]) -> Project | None:

@@ -141,7 +141,12 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
         commit = _hash(read_first_line(holder)) or (_packed(watched[2], ref) if ref else "")
     inode = inode_of(common_dir)
     if commit and inode not in root_commits:
-        root_commits[inode] = _root_commit(root, common_dir)
+        # "" where the history is cut short or too long.
+        asked = ("rev-list", "--max-parents=0", "--timestamp", "HEAD", "--")
+        is_cut = os.path.exists(os.path.join(common_dir, "shallow"))
+        lines = () if is_cut else _git(root, *asked).splitlines()
+        roots = sorted((int(when), name) for when, name in map(str.split, lines))
+        root_commits[inode] = roots[0][1] if roots else ""
     place = Place(
         root=root,
         git=True,
@@ -193,22 +198,12 @@ def _remotes(common_dir: str, root: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(remote for remote in found if remote))
 
 
-def _root_commit(root: str, common_dir: str) -> str:
-    """Return the oldest commit without parents, "" where the history is cut short or too long."""
-    if os.path.exists(os.path.join(common_dir, "shallow")):
-        return ""
-    answer = _git(root, "rev-list", "--max-parents=0", "--timestamp", "HEAD", "--")
-    roots = sorted((int(when), name) for when, name in map(str.split, answer.splitlines()))
-    return roots[0][1] if roots else ""
-
-
 def _as_text(name: str) -> str:
     """Return a name as it can be stored: bytes that are not valid UTF-8 are replaced."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _git(root: str, *words: str, wait_s: float = WAIT_S) -> str:
-    """Return what git prints, "" where it fails or takes too long."""
     try:
         return git_output(root, *words, wait_s=wait_s) or ""
     except NotFound:

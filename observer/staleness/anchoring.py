@@ -122,7 +122,6 @@ def names_files(text: str) -> bool:
 
 
 def _inside(paths: tuple[str, ...] | list[str]) -> tuple[str, ...]:
-    """Return the paths that lie in the project."""
     own = (path for path in paths if not path.startswith(("/", "~", "../")))
     return tuple(dict.fromkeys(own))[:MOST_FILES]
 

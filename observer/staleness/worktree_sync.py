@@ -181,7 +181,6 @@ class WorktreeSync:
         self._keep(walk.changed(), replace(self._worktree, head=head))
 
     def _walk(self, files: Iterable[DiffEntry], commits: Iterable[str]) -> HistoryWalk:
-        """Return a walk with the anchor sets that these files or commits affect."""
         paths = {path for moved in files for path in moved[:2]}
         with self._store.read() as reader:
             known = reader.anchored_in(self._worktree.id, sorted(paths))
@@ -235,7 +234,6 @@ class WorktreeSync:
             self._keep(self._carried(anchor_sets), there, loose=loose)
 
     def _discarded(self, undone: Collection[int]) -> list[AnchorSet]:
-        """Return the anchor sets of what was discarded since they were made."""
         with self._store.read() as reader:
             at_ms = discards(reader, undone)
             known = reader.anchor_sets(self._worktree.id, sorted(at_ms))
@@ -248,7 +246,6 @@ class WorktreeSync:
     def _keep(
         self, anchor_sets: Sequence[AnchorSet], worktree: WorktreeView, *, loose: Iterable[int] = ()
     ) -> None:
-        """Write the results of a part of the walk, and last how far it came."""
         last = max(0, len(anchor_sets) - 1) // ITEMS * ITEMS
         for start in range(0, last, ITEMS):
             self._write(partial(_put, worktree, anchor_sets[start : start + ITEMS]))

@@ -366,7 +366,6 @@ def _first_claims(members: Iterable[Member], known: Mapping[str, str]) -> dict[s
 
 
 def _why_not(segment: SegmentName, by: Member | None) -> str:
-    """Return why a segment is not read, '' if it is to be."""
     if by is None:
         return "it is signed by a machine that is not in the share"
     if by.end and segment.first > by.end.last:

@@ -261,8 +261,6 @@ def changed_apart(reader: StoreReader, share: str) -> list[Item]:
 
 
 class _Places:
-    """The projects of records, each looked for once."""
-
     def __init__(self, home: HomeSide, share: ShareState, known: Mapping[str, Item]) -> None:
         self._home = home
         self._share = share
@@ -357,7 +355,6 @@ def match(key: ProjectKey, projects: Collection[Project]) -> Project | None:
 def _note_taken(
     home: HomeSide, share: ShareState, good: Sequence[Record], refused: Collection[Refused]
 ) -> None:
-    """Note how far records were taken in, and what was not."""
     at_ms = home.now_ms()
 
     newest_of = {one.origin: one for one in good if one.origin != share.origin}

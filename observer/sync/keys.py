@@ -347,7 +347,6 @@ def people_of(members: Mapping[str, Member], mine: Identity) -> dict[str, str]:
 
 
 def _name_of(member: Member, mine: Identity) -> str:
-    """Return the name on a member's card, '' if it cannot be read."""
     try:
         return unseal(base64.b64decode(member.card.person), [mine.names]).decode("utf-8", "replace")
     except (Unreadable, ValueError):

@@ -328,7 +328,6 @@ def _aware(reader: StoreReader, record: Record, item: int) -> Record:
 
 
 def _noted(reader: StoreReader, share: str, fact: str, kind: type[_T]) -> set[_T]:
-    """Return what is noted of a share under the name of a fact."""
     return decode_json(reader.meta(share_fact(share, fact)) or "[]", set[kind])  # type: ignore[valid-type]
 
 

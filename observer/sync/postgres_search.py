@@ -237,7 +237,6 @@ def _check(connection: _Connection) -> None:
 
 
 def _schema_of_pgvector(connection: _Connection) -> str:
-    """Return the schema that pgvector is in, as SQL names it."""
     row = connection.execute(_statement("pgvector")).fetchone()
     if row is None:
         raise ShareUnavailable(
@@ -271,7 +270,6 @@ _WEIGHTS = "ABDBBD"
 
 
 def _words(columns: Sequence[Sequence[int]]) -> str:
-    """Return the codes of an item's columns as a tsvector."""
     places: dict[int, list[str]] = {}
     at = 0
     for weight, codes in zip(_WEIGHTS, columns, strict=True):

@@ -259,7 +259,6 @@ def _close_all(idle: dict[str, list[ServerSearch]]) -> None:
 
 
 def _why_not(urls: Sequence[str], filters: Filters, wanted: QueryPlan) -> str:
-    """Return why no server is asked, or nothing."""
     if not urls:
         return NO_SERVER
     if not wanted.words:

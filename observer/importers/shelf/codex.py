@@ -311,7 +311,6 @@ class RolloutCalls:
 
 
 def _asked(kind: str, payload: Object) -> tuple[str, Object]:
-    """Return the tool of a call and its arguments."""
     if kind == "local_shell_call":
         return "local_shell", inner(payload, "action")
     name, space = text(payload, "name"), text(payload, "namespace")
@@ -380,7 +379,6 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
 
 
 def _session(path: Path) -> FoundSession | None:
-    """Return the session whose first record a file begins with."""
     nothing: tuple[int, str, Object] = (0, "", {})
     first_ms, kind, payload = next(steps(path, Problems()), nothing)
     name = text(payload, "id", "session_id")

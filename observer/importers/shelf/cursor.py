@@ -75,8 +75,9 @@ def _sessions(path: Path, problems: Problems) -> list[FoundSession]:
             continue
         last_ms = max(begun_ms, time_of(value, "lastUpdatedAt") or 0)
         folder = folders.get(name, "")
-        one = FoundSession(name, (path,), folder, begun_ms, last_ms, size_bytes)
-        sessions.append(one._replace(state=f"{last_ms}"))
+        state = f"{last_ms}"
+        one = FoundSession(name, (path,), folder, begun_ms, last_ms, size_bytes, state=state)
+        sessions.append(one)
     return sessions
 
 
@@ -96,7 +97,6 @@ def _folders(path: Path) -> dict[str, str]:
 
 
 def _value(row: Object) -> Object:
-    """Return the JSON of a row; empty where it holds something else."""
     value: object = row.get("value")
     with suppress(ValueError, RecursionError):
         found = json_text.load(value) if isinstance(value, str | bytes) else None

@@ -121,7 +121,11 @@ def changes(
         event
         for name, read_now in current.items()
         for event in read_now
-        if not _says(notes.get(_key(name)), event)
+        if not (
+            isinstance(event.body, Remember)
+            and (note := notes.get(_key(name)))
+            and note.content_hash == content_hash(event.body.content)
+        )
     ]
     kept = {_key(name) for name, read_now in current.items() if read_now}
     below = frozenset(map(str, places))
@@ -133,16 +137,6 @@ def changes(
             for one in gone
         ),
     ]
-
-
-def _says(note: Item | None, event: Event) -> bool:
-    """Return True if a note has what an event would give it."""
-    body = event.body
-    return (
-        isinstance(body, Remember)
-        and (note is not None)
-        and (note.content_hash == content_hash(body.content))
-    )
 
 
 def _below(note: Item) -> str:

@@ -37,24 +37,18 @@ def _sessions(path: Path, problems: Problems) -> Iterator[FoundSession]:
     if not found:
         problems.add("file without a session", path)
     size_bytes = path.stat().st_size // max(len(found), 1)
-    sessions = (_session(row, path, size_bytes, problems) for row in found)
-    yield from filter(None, sessions)
-
-
-def _session(row: Object, path: Path, size_bytes: int, problems: Problems) -> FoundSession | None:
-    begun_ms, changed_ms = time_of(row, "time_created"), time_of(row, "time_updated")
-    name = text(row, "id")
-    if begun_ms is None or changed_ms is None or not name:
-        problems.add("session without an id or a time", path)
-        return None
-    folder, last = text(row, "directory"), max(begun_ms, changed_ms)
-    one = FoundSession(name, (path,), folder, begun_ms, last, size_bytes)
-    return one._replace(state=f"{changed_ms}")
+    for row in found:
+        begun_ms, changed_ms = time_of(row, "time_created"), time_of(row, "time_updated")
+        name, folder = text(row, "id"), text(row, "directory")
+        if begun_ms is None or changed_ms is None or not name:
+            problems.add("session without an id or a time", path)
+            continue
+        last_ms, state = max(begun_ms, changed_ms), f"{changed_ms}"
+        one = FoundSession(name, (path,), folder, begun_ms, last_ms, size_bytes, state=state)
+        yield one
 
 
 class _Calls(RecordCalls):
-    """The calls of the plugin; a record is a message with its parts."""
-
     start, end = "session.created", "dispose"
     _parent = ""
 
@@ -140,7 +134,6 @@ class _Calls(RecordCalls):
 
 
 def _source(client: str) -> SessionSource:
-    """Return the importer of a client of this family."""
     place, find = (".local/share", "XDG_DATA_HOME", client), partial(_find, client)
     return SessionSource(client, *place, find=find, read=partial(read_session, client, _Calls))
 

@@ -194,7 +194,6 @@ def _listed(path: Path, problems: Problems, *names: str) -> list[Object]:
 def _kept_events(
     reader: _Reader, name: str, path: Path, problems: Problems, settings: Settings, cwd: str
 ) -> _Events:
-    """Yield memories as notes, each with the project that it names."""
     for one in reader(path, problems):
         body = Remember(
             content=one.content,
@@ -221,7 +220,6 @@ _LAYERS = ("past", "state", "rule")
 def _memex_events(
     _name: str, path: Path, problems: Problems, settings: Settings, _cwd: str
 ) -> _Events:
-    """Yield the notes of a database, as they are there now."""
     for row, at_ms, layer in _notes(path, problems):
         body = Remember(
             content=text(row, "content"),
@@ -242,7 +240,6 @@ def _memex_events(
 
 
 def _notes(path: Path, problems: Problems) -> Iterator[tuple[Object, int, str]]:
-    """Yield the notes with the time when each was written, and their layers."""
     with opened(path, problems) as database:
         for row in database.rows("notes") if database else ():
             times = (moment_ms(row.get(name)) for name in ("authored_at", "created_at"))
@@ -283,7 +280,6 @@ _TABLES = {
 
 
 def _table_events(name: str, path: Path, problems: Problems, _: Settings, cwd: str) -> _Events:
-    """Yield what was said, observed and summed up, with the names of its projects."""
     with opened(path, problems) as database:
         if database is None:
             return
@@ -361,7 +357,6 @@ def _find(
     paths: Sequence[Path],
     problems: Problems,
 ) -> list[FoundSession]:
-    """Return what stores have, by project."""
     found = []
     for path in dict.fromkeys(file for one in paths for file in files_matching(one, pattern)):
         times: dict[str, list[int]] = {}

@@ -122,7 +122,6 @@ class NoteFolders:
 
     @contextmanager
     def _changing(self) -> Iterator[_Change]:
-        """Keep other processes from changing the list meanwhile, and write what it becomes."""
         if self._home is None:
             raise BadInput("no home keeps note folders here")
         file = self._home.note_folders
@@ -143,8 +142,6 @@ class NoteFolders:
 
 
 class _Change:
-    """The list before a change, and what is to become of it."""
-
     def __init__(self, home: str, listed: _Listed) -> None:
         self.home = home
         self.before = self.after = listed.folders

@@ -308,7 +308,6 @@ def tags_in(text: str) -> tuple[str, ...]:
 
 
 def _without_context(text: str) -> tuple[str, str]:
-    """Part the parenthesis at the very end of a text from what is before it."""
     if text.endswith(")") and (start := text.rfind("(")) >= 0:
         return text[:start].rstrip(), text[start + 1 : -1].strip()
     return text, ""

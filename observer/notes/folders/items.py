@@ -244,7 +244,6 @@ class Batch:
         self.changed, self.gone = len(made), len(lost)
 
     def _recognise(self, read: Sequence[ReadFile]) -> None:
-        """Choose the note of each file, the surest signs of all files first."""
         new = {each.path: each.checksum for each in read}
         living = {file.path: file for file in self._known if file.gone_ms is None}
         gone = [file for file in self._known if file.gone_ms is not None]

@@ -114,7 +114,6 @@ class FolderSync:
         }
 
     def _scanned(self, go_on: GoOn, known: Stats) -> SyncReport:
-        """Read the files that are not as they were known."""
         now_ns = self._now_ms() * 10**6
         touched = frozenset(self._touched)
         known = known | dict.fromkeys(touched)

@@ -198,7 +198,6 @@ def _take_name(above: int, name: str, below: int, new_name: str) -> None:
 
 
 def _check(above: int, name: str, path: str, data: bytes, expected: str) -> int:
-    """Return the mode of the file that is replaced."""
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=above)
     except FileNotFoundError as error:
@@ -378,7 +377,6 @@ class NoteVersions:
         moves: tuple[tuple[str, str], ...] = (),
         data: bytes | None = None,
     ) -> tuple[NoteChange, Path]:
-        """Write down a change that is about to happen, or has; return it and its folder."""
         number = max(self._numbers(), default=0) + 1
         if number % TIDY_EVERY == 0:
             self._tidy()
@@ -414,7 +412,6 @@ class NoteVersions:
         return sorted(int(each.name) for each in self._root.iterdir() if each.name.isdecimal())
 
     def _tidy(self) -> None:
-        """Delete what was kept for long enough."""
         taken = 0
         for age, change in enumerate(self.all()):
             place = self._place(change.number)

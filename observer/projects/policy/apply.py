@@ -217,7 +217,6 @@ def _action(body: AnyBody) -> AnyBody:
 
 
 def _files(body: AnyBody) -> tuple[str, ...]:
-    """Return the files and folders whose content an event shows."""
     if isinstance(body, FileWrite):
         return (body.path,)
     if isinstance(body, Search):
@@ -228,7 +227,6 @@ def _files(body: AnyBody) -> tuple[str, ...]:
 
 
 def _is_about_excluded(body: AnyBody, view: _View) -> bool:
-    """Return True if what was run or called names an excluded file."""
     if not view.policy.exclude:
         return False
     if isinstance(body, Command):
@@ -237,7 +235,6 @@ def _is_about_excluded(body: AnyBody, view: _View) -> bool:
 
 
 def _without_output(body: Command | Search | ToolUse | Outcome, view: _View) -> AnyBody:
-    """Return a body without what its output says of excluded files."""
     policy = view.policy
     # A result that comes without its call may be of any file.
     is_unknown = isinstance(body, Outcome) and (policy.exclude or policy.never)
@@ -249,7 +246,6 @@ def _without_output(body: Command | Search | ToolUse | Outcome, view: _View) -> 
 
 
 def _visible(output: str, view: _View) -> str:
-    """Return an output without the lines that name excluded files, and without their diffs."""
     kept = []
     is_hidden = False
     for line in output.splitlines(keepends=True):
