@@ -231,11 +231,7 @@ _Key: TypeAlias = Callable[[Symbol], Hashable]
 def pair_symbols(
     before: Sequence[Symbol], after: Sequence[Symbol], *, is_data: bool, is_indented: bool
 ) -> SymbolChanges:
-    """Return what became of some symbols.
-
-    With `is_data`, of what came or went only the outermost is listed; with `is_indented`,
-    indentation has a meaning.
-    """
+    """Return what became of some symbols; of data, only the outermost that came or went."""
 
     def laid_out(text: str) -> tuple[str, ...]:
         return _tokens(text, is_indented=is_indented)
@@ -482,11 +478,6 @@ def _path(path: str) -> str:
     return one_line(path, _PATH_CHARS)
 
 
-def has_symbols(path: str) -> bool:
-    """Return whether a file's name is one of a language whose symbols are known."""
-    return bool(language_of(path))
-
-
 def symbol_changes_of(path: str, old: str | None, new: str | None) -> SymbolChanges | None:
     """Return what became of the symbols of a file; None if one of its texts is not known."""
     language = language_of(path)
@@ -506,8 +497,7 @@ def symbol_changes_of(path: str, old: str | None, new: str | None) -> SymbolChan
 def texts_around(text: str, edits: Sequence[Edit]) -> tuple[str, str] | None:
     """Return a file before and after some edits, by a later text of it that still shows them all.
 
-    What else changed in the file since is in both. None if an edit is not there, or stands at
-    several places.
+    None if an edit is not there, or stands at several places.
     """
     before = text
     for edit in reversed(edits):

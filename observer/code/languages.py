@@ -222,8 +222,7 @@ def language_of(path: str) -> str:
 def definition_name(line: str, indent: int, language: str) -> str:
     """Return the name that a line defines, of at most 100 characters, or an empty string.
 
-    `line` is without its indentation, which had `indent` characters; 300 characters of it are read.
-    An unknown language is read by what most languages share.
+    `line` is without its `indent`; an unknown language is read by what most share.
     """
     outermost, inner, deepest = _GRAMMARS.get(language, _SHARED)
     match = (inner if indent else outermost).match(line, 0, _LINE_CHARS)

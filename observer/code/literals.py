@@ -49,11 +49,7 @@ class _Computed(Exception):
 
 
 def method_calls(script: str, owner: str) -> list[MethodCall]:
-    """Return the calls of an object's methods, those whose first argument is written out.
-
-    A field of an argument whose value is computed is left out. A short script may be broken
-    somewhere; of one that is very long nothing is read.
-    """
+    """Return the calls of an object's methods whose argument, or its fields, are written out."""
     source = script.encode("utf-8", "surrogatepass") if len(script) <= MOST_CHARS else b""
     try:
         found = tree.find_captures(source, "javascript", _QUERY)

@@ -1,8 +1,7 @@
 """git blame and file history: commits that made lines of a file or touched it; lines of one.
 
 Earlier forms of a commit are those that history has no more and that brought lines which it has
-now. A rebase, an amend or a pick keeps the author and the author's time of a commit, a squash keeps
-its lines only. What git drops from history it keeps for weeks, by its reflog.
+now: a rebase, an amend or a pick keeps author and time, a squash the lines only.
 """
 
 from __future__ import annotations
@@ -182,11 +181,7 @@ def local_authors(root: str) -> frozenset[str]:
 
 
 def file_commits(root: str, path: str, *, limit: int) -> list[BlamedCommit]:
-    """Return the last commits that touched a file, under earlier names too, newest first.
-
-    Each has the name that the file had then; as of `blame_lines`, no `before_ms`. Raises: NotFound
-    (no commit knows it; or git does not answer).
-    """
+    """Return the last commits that touched a file, by its name then, newest first; or NotFound."""
     found = _followed(root, f"-{limit}", "HEAD", "--", path)
     if not found:
         raise NotFound(f"git knows no file {path}", hint="name a committed file")
@@ -194,11 +189,7 @@ def file_commits(root: str, path: str, *, limit: int) -> list[BlamedCommit]:
 
 
 def last_commits(root: str, paths: Collection[str]) -> dict[str, str]:
-    """Return the newest commit of HEAD's history that changed each file, by path.
-
-    A folder stands for all files that were ever in it. Raises: NotFound (git does not answer),
-    ObserverError (there is no commit).
-    """
+    """Return the newest commit of each file, of folders all. Raises: NotFound, ObserverError."""
     words = ("log", "--format=tformat:%x00%H%x00", "--name-only", "--no-renames", *_PLAIN)
     asked = ("--literal-pathspecs", *words, "--diff-merges=combined", "--", *paths)
     found: dict[str, str] = {}

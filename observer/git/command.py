@@ -1,7 +1,7 @@
 """GitPython's `Git` in a closed environment and with time limits: the only use of GitPython.
 
-Of that package only `git.cmd` is imported. Its `__init__` would run the first git of PATH, or what
-a variable names, and bring `Repo`, which reads a repository's own configuration.
+Only `git.cmd` is imported: the package's `__init__` would run the first git of PATH, and bring
+`Repo`, which reads a repository's own configuration.
 """
 
 from __future__ import annotations

@@ -168,10 +168,9 @@ _KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 def run_as_user(
     words: Sequence[str], *, folder: str, environ: Mapping[str, str], wait_s: float = WAIT_S
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run git as the user has it configured, for what is asked about the configuration itself.
+    """Run git as the user has it configured, for questions about the configuration itself.
 
-    Of git's variables only those that choose the user's configuration are kept. The first word is
-    one of a few commands that run nothing. Raises: NotFound (git is not installed, does not answer,
+    The first word is one of a few commands that run nothing. Raises: NotFound (no git, no answer,
     or the folder is gone).
     """
     if words[0] not in _COMMANDS:

@@ -51,8 +51,7 @@ _THEIRS = "refs/remotes/share/observer"
 class Exchange:
     """A work tree of our own whose files are exchanged with one branch of a remote.
 
-    `final` is how the paths of files begin that are never changed: a disk that tears one tears it
-    for nobody else. `wait_s` is the longest wait for each answer of git.
+    Files whose paths begin with `final` never change: a disk that tears one tears it for us alone.
     """
 
     def __init__(self, folder: Path, url: str, *, final: str, wait_s: float = WAIT_S) -> None:

@@ -1,7 +1,6 @@
 """Starting git, and reading its output with a time limit: the only module that starts it.
 
-git is started by its absolute path, without a shell, in a process group of its own that can be
-killed as a whole. `TimedPipe` waits for its output no longer than agreed.
+git is started by its absolute path, without a shell, in a process group that is killed as a whole.
 """
 
 from __future__ import annotations
@@ -33,11 +32,7 @@ def launch(
     reads: int | None = None,
     errors: int | IO[bytes] = subprocess.DEVNULL,
 ) -> subprocess.Popen[bytes]:
-    """Start git, found by the PATH in `environ`; whoever starts it ends it, by `kill`.
-
-    Raises:
-        NotFound: git is not installed, the folder is gone, or a word cannot be passed (NUL).
-    """
+    """Start git, found by the PATH in `environ`, for the caller to `kill`. Raises: NotFound."""
     try:
         return subprocess.Popen(  # noqa: S603 - no shell; what is not ours stands behind options
             [executable(environ.get("PATH")), *words],

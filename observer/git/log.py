@@ -42,11 +42,7 @@ _NAMES = ("--no-renames",)
 
 
 def read_commit(root: str, rev: str) -> Commit:
-    """Return one commit of the repository at `root`; a merge as its first parent sees it.
-
-    Raises:
-        NotFound: there is no such commit or repository (any more), or no git.
-    """
+    """Return one commit; a merge as its first parent sees it. Raises: NotFound (or no git)."""
     for detail in (_PATCH, _NAMES):
         try:
             for _, commit in _stream(root, (*detail, "--no-walk", "--end-of-options", rev)):

@@ -217,8 +217,7 @@ class Blob(NamedTuple):
 class Blobs(AbstractContextManager["Blobs"]):
     """Reads what is called so in git (a hash, or ``commit:path``) with one process.
 
-    `failure` is why there is nothing (more) to read: no repository or no git, or none that answers.
-    Raises: NotFound (git did not answer here lately).
+    `failure` is why there is nothing (more) to read. Raises: NotFound (no answer lately).
     """
 
     def __init__(self, root: str, *, most_bytes: int = MOST_BYTES) -> None:

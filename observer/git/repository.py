@@ -58,11 +58,7 @@ class Repository(NamedTuple):
 
 
 def find_repository(folder: str) -> Repository | None:
-    """Return the repository around an existing folder, whoever owns it; None without one.
-
-    Raises:
-        ValueError: no file system can hold the path (NUL, lone surrogates).
-    """
+    """Return the repository around an existing folder, whoever owns it; ValueError for no path."""
     bare = ""
     real = Path(os.path.realpath(folder))
     for level in map(str, (real, *real.parents)):

@@ -1,7 +1,6 @@
 """Files of a work tree as git sees them: uncommitted, untracked, ignored.
 
-Paths are relative to the work tree. A path that is not valid UTF-8 has replacement characters, and
-then matches no file. `uncommitted_paths` asks about few files and waits briefly.
+Paths are relative to the work tree; one that is not valid UTF-8 matches no file.
 """
 
 from __future__ import annotations
@@ -55,11 +54,7 @@ def is_under_way(root: str) -> bool:
 
 
 class WorkTree:
-    """A checkout, and git's view of its files. Runs git; changes nothing.
-
-    Raises: NotFound (git is not installed or does not answer, or there is no repository that it
-    reads).
-    """
+    """A checkout, and git's view of its files; changes nothing. Raises: NotFound (no answer)."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -88,9 +83,8 @@ class WorkTree:
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
         """Return those paths that git ignores, but names that it would quote. Raises: NotFound."""
-        answer = (
-            git_output(self.root, *self._settings, "check-ignore", "--", *paths) if paths else None
-        )
+        asked = (*self._settings, "check-ignore", "--", *paths)
+        answer = git_output(self.root, *asked) if paths else None
         return answer.split("\n") if answer else []
 
     def is_tracked(self, path: str) -> bool:
@@ -119,11 +113,8 @@ class WorkTree:
         return _mtime_ms(self._common_dir / "refs") >= since_ms
 
     def _listed(self, *words: str) -> list[str]:
-        answer = (
-            git_output(self.root, "--literal-pathspecs", *self._settings, "ls-files", "-z", *words)
-            or ""
-        )
-        return answer.split("\0")[:-1]
+        asked = ("--literal-pathspecs", *self._settings, "ls-files", "-z", *words)
+        return (git_output(self.root, *asked) or "").split("\0")[:-1]
 
 
 def _mtime_ms(path: Path) -> int:

@@ -52,8 +52,7 @@ _ABORTED = re.compile(
 class Answer(NamedTuple):
     """What a command printed; its exit code, or the session in which it goes on, where known.
 
-    `is_broken` if it never ran to its end for a reason of the client's, `is_aborted` if the person
-    broke it off.
+    `is_broken` if it never ran to its end by the client, `is_aborted` by the person.
     """
 
     printed: str

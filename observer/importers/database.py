@@ -44,11 +44,7 @@ class Database:
         self._problems = problems
 
     def rows(self, table: str, **equal: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a table by their column names; none where there is no such table.
-
-        They have the values given, and come in the order in which they were inserted. Text that is
-        not UTF-8 costs its characters, not the row.
-        """
+        """Yield the rows of a table, if it is there, with these values, as they were inserted."""
         found = " AND ".join(f'"{name}" = ?' for name in equal) or "true"
         yield from self._rows(table, found, (*equal.values(),))
 
@@ -85,11 +81,7 @@ def files_of(path: Path) -> tuple[Path, ...]:
 
 @contextmanager
 def opened(path: Path, problems: Problems) -> Iterator[Database | None]:
-    """Open a database; None, and a count, if it cannot be read.
-
-    What another program has not merged into it yet is read from a copy of both, since SQLite would
-    write beside the original.
-    """
+    """Open a database, one in use by a copy with its log; None, and a count, if that fails."""
     with ExitStack() as stack:
         found = None
         try:

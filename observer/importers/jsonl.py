@@ -55,11 +55,7 @@ class Problems:
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a plain file, or one that gzip has packed.
-
-    Raises: OSError (it cannot be opened), UnexpectedFile (it is not a plain file, or not ours to
-    read).
-    """
+    """Open a plain file, or one that gzip packed. Raises: OSError, UnexpectedFile (it is none)."""
     handle, _ = open_plain(path.resolve())
     with os.fdopen(handle, "rb") as file:
         if path.suffix == ".gz":

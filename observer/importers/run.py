@@ -93,11 +93,7 @@ def _with_commits(commits: Sequence[str], roots: Iterable[str]) -> str:
 
 
 class FinishedImports:
-    """Fingerprints of imported sessions by their sources and ids.
-
-    Without the file, or with one that is damaged, everything is imported again, which stores
-    nothing twice.
-    """
+    """Fingerprints of imported sessions; without them all is imported again, to no effect."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -268,11 +264,6 @@ Send: TypeAlias = Callable[[bytes], Mapping[str, int]]
 """Has a list of events stored; returns how many met which fate."""
 
 
-def give_way() -> None:
-    """Let everything else on the machine go first, from now on."""
-    os.setpriority(os.PRIO_PROCESS, 0, max(NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
-
-
 def to_daemon(home: Home, *, starts: bool = True) -> Send:
     """Return what sends events to the daemon, and `starts` another one where it has gone."""
 
@@ -333,8 +324,9 @@ def import_planned(
             events = with_repositories(read, roots)
             if waiting:
                 waiting.result()
-            else:
-                give_way()
+            else:  # let everything else on the machine go first from now on
+                nice = max(NICENESS, os.getpriority(os.PRIO_PROCESS, 0))
+                os.setpriority(os.PRIO_PROCESS, 0, nice)
             waiting = sender.submit(sent, group, events, marks)
         if waiting:
             waiting.result()
@@ -361,11 +353,7 @@ _State = tuple[int, int, int]
 
 
 class Follower:
-    """Follows the sessions of one source.
-
-    A session that ended before `since_ms` is not followed; one is over `idle_ms` after what it did
-    last.
-    """
+    """Follows the sessions of one source, but those that ended before `since_ms`."""
 
     def __init__(
         self,

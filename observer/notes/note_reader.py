@@ -157,11 +157,7 @@ class NoteReader:
         self._store, self._owner, self._now_ms, self._sources, _ = access
 
     def get(self, handle: int | str, *, deleted: bool = False) -> Item:
-        """Return the note of an exact handle: its id or its whole uuid.
-
-        Raises: NotFound (nothing fits, or not to this owner's knowledge), Ambiguous (the handle is
-        vague; the hint names notes that may be meant).
-        """
+        """Return the note of an id or a whole uuid. Raises: NotFound, Ambiguous (it is vague)."""
         with self._store.read() as reader:
             item = reader.item(self._exact(reader, handle), deleted=deleted)
         if item is None or item.kind not in RECORDED_KINDS or not self._may_see(item):
@@ -189,10 +185,8 @@ class NoteReader:
     def history(self, handle: int | str) -> tuple[Version, ...]:
         """Return everything that happened to a note, oldest first; also to a deleted one.
 
-        Raises:
-            NotFound, Ambiguous: as `get`.
-            BadInput: it is kept as a file, which may have a history in git.
-            ObserverError: an older observer kept the note, and the log was not read anew since.
+        Raises: as `get`; BadInput (it is a file), ObserverError (its log was not read since an
+        upgrade).
         """
         item = self.get(handle, deleted=True)
         if item.file:
@@ -266,8 +260,7 @@ class NoteReader:
     def rules(self, project_id: int | None, *, most_chars: int) -> tuple[Sequence[Item], int]:
         """Return the approved rules that hold in a project, and how many more there are.
 
-        Oldest first, whole ones only, as long as title and content fit; what has expired, or was
-        superseded by a rule that is approved too, holds no more. What is hidden is left out.
+        Oldest first, whole ones only, as long as title and content fit, but for what is hidden.
         """
         place = Filters(
             project_id=project_id or 0,

@@ -64,15 +64,10 @@ class Notes(NoteReader):
         self.grace_ms = grace_ms
 
     def forget(self, handle: int | str, *, author: Author = "agent") -> bool:
-        """Delete a note, or any other item by its id; False if there is none.
+        """Delete a note, or any other item by its id, until `undo`; False if there is none.
 
-        What was deleted is kept in the log, and comes back with `undo`.
-
-        Raises:
-            Ambiguous: the handle is vague.
-            BadInput: it is kept as a file.
-            CapturedUserOnly: an agent would delete neither a note nor an inference.
-            RuleUserOnly: an agent would delete a rule that a person approved.
+        Raises: Ambiguous, BadInput (it is kept as a file), CapturedUserOnly, RuleUserOnly (not an
+        agent's).
         """
         return self._forget(handle, author, None)
 
@@ -107,15 +102,9 @@ class Notes(NoteReader):
     def undo(self, handle: int | str, *, author: Author = "agent") -> Item:
         """Take back the last change of a note that still stands, and return it as it was before.
 
-        Of one to which nothing happened but that another replaced, that is taken back. Of what was
-        captured only a deletion can be taken back.
-
-        Raises:
-            NotFound, Ambiguous: as `get`; a deleted note is found too.
-            BadInput: nothing happened to it since it was remembered, or another note has its key.
-            PastImmutable: an agent would take back what a person changed of what happened.
-            CapturedUserOnly: an agent would bring back what was captured.
-            RuleUserOnly: an agent would change a rule that a person approved, or bring one back.
+        If another note replaced it and nothing else happened, that is taken back. Of what was
+        captured only a deletion can be. Raises: as `edit`; BadInput (nothing happened, or its key
+        is another's).
         """
         with self._store.read() as reader:
             found = reader.item(self._exact(reader, handle), deleted=True)
@@ -196,12 +185,9 @@ class Notes(NoteReader):
     ) -> Remembered:
         """Store a note, in the project named, else in the one around a folder, new or known.
 
-        Raises:
-            BadInput: no content, or more than is kept; a confidence outside 0 to 1; a folder of
-                which nothing is recorded.
-            NotFound, Ambiguous: the project, or a note that it links to.
-            SecretRefused: it holds a secret; the message names the class.
-            RuleUserOnly: an agent would replace a rule that a person approved.
+        Raises: BadInput, SecretRefused (as `check`; or nothing is recorded of the folder),
+        NotFound, Ambiguous (the project, or a link), RuleUserOnly (an agent would replace an
+        approved rule).
         """
         check(note)
         body = self._body(note)
@@ -276,11 +262,8 @@ class Notes(NoteReader):
     def edit(self, handle: int | str, changes: Changes, *, author: Author = "agent") -> Item:
         """Change some fields of a note.
 
-        Raises:
-            NotFound, Ambiguous: as `get`.
-            BadInput, SecretRefused: as `remember`; nothing is to change.
-            PastImmutable: an agent would change what happened; the hint is to amend it.
-            RuleUserOnly: an agent would change a rule that a person approved.
+        Raises: NotFound, Ambiguous (as `get`), BadInput, SecretRefused (as `check`; nothing is to
+        change), PastImmutable, RuleUserOnly (not an agent's to change).
         """
         if changes == Changes():
             raise BadInput("nothing to change", hint="name a text, a title, tags or the like")
@@ -297,10 +280,8 @@ class Notes(NoteReader):
     ) -> Item:
         """Make a personal note one of a project, or of the team that works on it.
 
-        Raises:
-            NotFound, Ambiguous: as `get`; or the project.
-            BadInput: it is not personal.
-            CapturedUserOnly: an agent asks.
+        Raises: NotFound, Ambiguous (the note, or the project), BadInput (it is not personal),
+        CapturedUserOnly.
         """
         if author != "person":
             raise CapturedUserOnly(
@@ -334,10 +315,7 @@ class Notes(NoteReader):
     ) -> Item:
         """Link a note to another item; the kinds `supersedes` and `amends` say what it does to it.
 
-        Raises:
-            NotFound, Ambiguous: either of them.
-            BadInput: they are one, or the target belongs elsewhere.
-            RuleUserOnly: an agent would change a rule that a person approved.
+        Raises: NotFound, Ambiguous, BadInput (it is itself, or belongs elsewhere), RuleUserOnly.
         """
         item = self.get(handle)
         check_rule(item, author)
@@ -352,11 +330,7 @@ class Notes(NoteReader):
     def unlink(
         self, handle: int | str, target: int | str, *, kind: str = "", author: Author = "agent"
     ) -> Item:
-        """Take out the explicit links to an item, those of one kind if it is named.
-
-        Raises: NotFound, Ambiguous (as `get`), RuleUserOnly (an agent would change a rule that a
-        person approved).
-        """
+        """Take out the links to an item, those of one kind if it is named; raises as `link`."""
         item = self.get(handle)
         check_rule(item, author)
         with self._store.read() as reader:

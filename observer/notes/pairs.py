@@ -138,12 +138,8 @@ class Pairs:
     def settle(self, wanted: Settlement, *, author: Author = "agent") -> Item:
         """Say what holds of a pair, and return the note that holds.
 
-        Raises:
-            NotFound, Ambiguous: one of the notes.
-            BadInput: they are one; `merge` without content, or content without `merge`; a note that
-                is kept as a file is to replace or amend: its file has to say so.
-            RuleUserOnly: an agent would change or replace a rule that a person approved.
-            SecretRefused: as `Notes.remember`.
+        Raises: NotFound, Ambiguous, BadInput (one note alone; content and `merge` go together; a
+        file has to say so itself), RuleUserOnly, SecretRefused (as `Notes.remember`).
         """
         item, other = self._notes.get(wanted.id), self._notes.get(wanted.other)
         if item.id == other.id:

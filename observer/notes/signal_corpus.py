@@ -109,11 +109,7 @@ SHOWN = 8
 
 
 class Signal(Value):
-    """Something about the notes that nobody has written down yet.
-
-    `id` is a digest of type and identity, so that what somebody made of it sticks to it. `evidence`
-    are notes, strongest first.
-    """
+    """Something about notes that nobody has written down yet; `id` is a digest of what it is."""
 
     id: int
     type: str
@@ -123,11 +119,7 @@ class Signal(Value):
 
 
 class Corpus:
-    """Notes as detectors see them.
-
-    `ids` and `vectors` are those that have a meaning, `gone` the titles (`title_key`) of deleted
-    ones.
-    """
+    """Notes as detectors see them; `ids` have `vectors`, `gone` are titles of deleted ones."""
 
     def __init__(
         self,

@@ -293,11 +293,7 @@ Freshness = Literal["active", "stale"]
 
 
 class Hypothesis(Value):
-    """What somebody wants to be kept as an inference.
-
-    `evidence` are ids of notes; without any, it rests on those of the `signal`. `confidence` is 0
-    to 1, `model` what wrote it.
-    """
+    """What is to be kept as an inference; without `evidence` (ids) it rests on the `signal`'s."""
 
     title: str
     summary: str
@@ -341,10 +337,8 @@ class Inferences:
     def mint(self, wanted: Hypothesis, *, is_confirmed: bool) -> Inference:
         """Keep a hypothesis that a person approved; the signal it came from is minted with it.
 
-        Raises:
-            BadInput: no person approved it, no evidence, or it could not be kept as a note.
-            NotFound: a note, or the signal.
-            SecretRefused: it holds a secret.
+        Raises: BadInput (no approval, no evidence, or no note), NotFound (a note, or the signal),
+        SecretRefused.
         """
         if not is_confirmed:
             raise BadInput(

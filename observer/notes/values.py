@@ -78,11 +78,7 @@ SIMILAR = 0.72
 
 
 class Similar(Value):
-    """A note that is near another one; figures from 0 to 1.
-
-    `meaning` is the cosine of the meanings, 0 without a model; `words` the share of different words
-    that both have.
-    """
+    """A note near another one: `meaning` is the cosine, 0 without a model; `words` the share."""
 
     item: Item
     meaning: float
@@ -209,12 +205,7 @@ NAME_CHARS = 2_000
 
 
 def check(note: Note | Changes) -> None:
-    """Refuse what cannot be kept as it is.
-
-    Raises: BadInput (no content, or more than is kept; a confidence outside 0 to 1; an end that no
-    calendar has; no Unicode text; the type of what only a person's yes makes), SecretRefused (it
-    holds a secret; the message names the class).
-    """
+    """Raise BadInput for what cannot be kept as it is, SecretRefused for a secret, by its class."""
     if note.content is not None and not any(
         c.isprintable() and not c.isspace() for c in note.content
     ):
@@ -271,13 +262,7 @@ def check_kept_here(item: Item) -> None:
 
 
 def check_change(item: Item, author: Author) -> None:
-    """Refuse an agent what only a person may change, and what happened.
-
-    Raises:
-        BadInput: it is an inference, which is kept as the person approved it.
-        PastImmutable: the note is of the past; the hint is to amend it.
-        RuleUserOnly: a person stands for this rule.
-    """
+    """Raise BadInput, PastImmutable or RuleUserOnly for what an agent may not change."""
     check_rule(item, author)
     if author == "agent" and item.kind == "inference":
         raise BadInput(
@@ -301,11 +286,7 @@ def check_rule(item: Item, author: Author) -> None:
 
 
 def check_forget(item: Item, author: Author) -> None:
-    """Refuse an agent the deletion of anything but notes and inferences, or its reversal.
-
-    Raises: CapturedUserOnly (the item was captured: a commit, an edit, a summary), RuleUserOnly (a
-    person stands for this rule).
-    """
+    """Raise CapturedUserOnly or RuleUserOnly for what an agent neither deletes nor brings back."""
     check_rule(item, author)
     if author == "agent" and item.kind not in RECORDED_KINDS:
         raise CapturedUserOnly(
@@ -326,11 +307,7 @@ def _check_figures(note: Note | Changes) -> None:
 
 
 def check_texts(texts: Iterable[str | None]) -> None:
-    """Refuse what no note may say, wherever it is kept.
-
-    Raises: BadInput (a text is no Unicode), SecretRefused (one holds a secret; the hint says how to
-    keep it on purpose).
-    """
+    """Raise BadInput for what is no Unicode, SecretRefused for a secret, wherever it is kept."""
     for text in filter(None, texts):
         if not is_utf8(text):
             raise BadInput("a text holds half a character", hint="send it as UTF-8")

@@ -92,9 +92,7 @@ def probe_place(folder: str, root_commits: MutableMapping[str, str]) -> ProbedPl
 def missing_roots(place: Place, projects: Iterable[Project]) -> frozenset[str]:
     """Return the missing folders of projects related to `place` by inode or oldest commit.
 
-    They are the evidence that `place` was moved rather than copied; the pure `match_project` and
-    `update_project` take them as an argument. A folder counts as missing, too, when another one
-    took its path.
+    They show that it was moved rather than copied. One is missing, too, if another took its path.
     """
     return frozenset(
         folder

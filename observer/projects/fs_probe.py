@@ -159,8 +159,7 @@ def is_same_or_inside(folder: str, root: str) -> bool:
 def gone_root(folder: str, roots: Iterable[str]) -> str:
     """Return the folder of the project that a missing folder was in; "" if it was in none.
 
-    That is where the session was started, or the folder itself; a work tree in a hidden folder
-    belongs to what is around that.
+    A work tree in a hidden folder belongs to what is around that.
     """
     root = next((one for one in roots if is_same_or_inside(folder, one)), folder)
     root = root.partition("/.")[0]

@@ -2,12 +2,10 @@
 
 Decided, where evidence could be read in two ways:
 
-- The first remote (`origin`) is the identity, not the others: a fork that also knows its upstream
-  stays a project of its own, though both begin with the same commit.
-- A work tree keeps its identity when its remote comes, goes or changes. Only if remotes and oldest
-  commits both differ has another repository taken its path.
-- A copy (`cp -r`) without a remote is another project while the original exists; once the original
-  is gone, it is the original, moved.
+- The first remote (`origin`) is the identity: a fork that also knows its upstream stays apart.
+- A work tree keeps its identity when its remote changes. Only if remotes and oldest commits both
+  differ has another repository taken its path.
+- A copy without a remote is another project while the original exists; then it is that, moved.
 - A clone whose remote is the path of a known work tree is that project.
 - A folder without git and without a marker belongs to the nearest known project without git that
   contains it.
@@ -182,9 +180,6 @@ def _is_other_history(place: Place, project: Project) -> bool:
 def _best(projects: Iterable[Project], score: Callable[[Project], int]) -> Project | None:
     """Return the project with the highest score; of equals the newest."""
     return max(projects, key=lambda p: (score(p), p.id), default=None)
-
-
-# --- attributes ----------------------------------------------------------------------------------
 
 
 def _name(folder: str) -> str:

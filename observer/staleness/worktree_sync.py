@@ -271,13 +271,10 @@ def _put(worktree: WorktreeView, anchor_sets: Sequence[AnchorSet], writer: Write
 def sync_worktree(
     store: Store, write: Write, project: Project, *, pause: Callable[[], None] = lambda: None
 ) -> bool:
-    """Follow every worktree of a project to its HEAD, and anchor the items that are new.
+    """Follow every worktree of a project to its HEAD, and anchor new items; True if that changed.
 
-    Returns True if anything changed. The view of a folder that is gone, or is not a repository, is
-    deleted.
-
-    `pause` is called between commits; it may wait, or raise to stop. Raises: ObserverError (a
-    repository, or the store, cannot be read or written).
+    The view of a folder that is gone, or no repository, is deleted. `pause` is called between
+    commits; it may wait, or raise to stop. Raises: ObserverError.
     """
     news = False
     for root in project.roots:

@@ -30,8 +30,7 @@ _EXTRAS = {"pyrage": "sync", "zstandard": "sync", "cryptography": "sync", "psyco
 def open_carrier(url: str, home_folder: Path) -> Carrier:
     """Return what carries the records of a share, for the caller to close.
 
-    Raises: ShareUnavailable (it is out of reach, is no share, this machine has no key to it, it has
-    a later format than this program knows, or an extra is not installed).
+    Raises: ShareUnavailable (out of reach, no share, no key, a later format, no extra).
     """
     return open_server(url) if is_server(url) else open_files(url, home_folder)
 
@@ -63,11 +62,7 @@ def open_files(url: str, home_folder: Path) -> FolderCarrier:
 
 
 def open_team(url: str, home_folder: Path) -> FolderCarrier | ServerTeam:
-    """Return what lists, invites and removes the members of a share, for the caller to close.
-
-    Of a server it takes the address with the login of the database's owner. Raises:
-    ShareUnavailable (as `open_carrier`).
-    """
+    """Return what lists, invites and removes members, of a server with its owner's login."""
     if not is_server(url):
         return open_files(url, home_folder)
     with _extras():

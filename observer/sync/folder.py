@@ -378,9 +378,8 @@ def _why_not(segment: SegmentName, by: Member | None) -> str:
 class GitCarrier(FolderCarrier):
     """The segments in a git repository that is for nothing else: a folder, fetched and pushed.
 
-    Each home has a clone in its `sharing` folder. What was written while the remote was out of
-    reach is in the clone, and goes with the next push. Raises: ShareUnavailable (it is out of
-    reach, holds other branches or no share, or this machine has no key to it).
+    Each home has a clone in its `sharing` folder; what could not be pushed goes with the next push.
+    Raises: ShareUnavailable (as `FolderCarrier`, or the remote holds other branches).
     """
 
     _look_s = LOOK_AT_REMOTE_S

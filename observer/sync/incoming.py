@@ -224,8 +224,7 @@ def _take_in(home: HomeSide, share: ShareState, pulled: Pulled) -> list[Refused]
 def _is_apart(reader: StoreReader, share: ShareState, record: Record, here: Item | None) -> bool:
     """Return True if a note was changed here and elsewhere, neither knowing of the other.
 
-    That is known where this home's version has not left yet, or is the later one all the same, or
-    where the other says of what he knew.
+    That shows where this version has not left, is later all the same, or the other says so.
     """
     is_mine = here is not None and here.kind in RECORDED_KINDS and not here.person
     if here is None or not is_mine or here.deleted_ms is not None or record.kind != "item":

@@ -278,11 +278,7 @@ def invite(folder: Path, mine: Identity, *, person: str) -> str:
 
 
 def join(folder: Path, home: Path, code: str) -> Identity:
-    """Make this machine's keys in a share that a member has invited it to.
-
-    Raises: BadInput (it is no code, one of another share, or one that was used), ShareUnavailable
-    (the folder holds no share, or the invitation has not arrived).
-    """
+    """Make own keys in a share by an invitation. Raises: BadInput (no code), ShareUnavailable."""
     share = share_in(folder)
     try:
         guest = decode_json(base64.urlsafe_b64decode(code), Identity)

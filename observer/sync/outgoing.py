@@ -108,8 +108,7 @@ class Leaving(NamedTuple):
 def push(home: HomeSide, name: str, carrier: Carrier) -> int:
     """Send what has changed since the last time; return how many records.
 
-    Others take in the first records while later ones are made. Once it is there that something was
-    purged, the share forgets what it held of that.
+    Others take in the first while later ones are made. At last the share forgets what was purged.
     """
     sent, is_more = 0, True
     while True:
@@ -264,7 +263,10 @@ def _send(
         is_foreign = one.event_id.startswith(f"{share.key}-")
         if uuid in gone or sent.get(uuid) == GONE:
             continue
-        former = _former(writer, share, one)
+        former = []
+        if one.item.kind == "note" and uuid != one.born_as:
+            # What else it was called that left, before its deletion was taken back.
+            former = writer.under_other_uuids(share.name, uuid, one.event_id)
         if is_deleted and (uuid in sent or is_foreign):
             former.append(uuid)
         records += [_record(home, each, key_of(one.project)) for each in former]
@@ -292,13 +294,6 @@ def chain(writer: Writer, share: ShareState, records: Iterable[Record]) -> Share
         waiting.append(Waiting(placed.sequence, msgspec.json.encode(placed).decode()))
     writer.put_waiting(share.name, waiting)
     return share
-
-
-def _former(reader: StoreReader, share: ShareState, one: Leaving) -> list[str]:
-    """Return what else a note was called that left, before its deletion was taken back."""
-    if one.item.kind != "note" or one.item.uuid == one.born_as:
-        return []
-    return reader.under_other_uuids(share.name, one.item.uuid, one.event_id)
 
 
 def _record(

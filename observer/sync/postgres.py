@@ -179,10 +179,9 @@ def _ended_after(seconds: float, connection: _Connection) -> Iterator[None]:
 
 
 def create(url: str) -> None:
-    """Make a share in a database, by its owner's login, or bring an older one up to date.
+    """Make a share in a database, by its owner's login, or bring it up to date.
 
-    Raises: BadInput (there is one, and it is), ShareUnavailable (there is no server, it is too old
-    or without pgvector, or the login may not).
+    Raises: BadInput (it is), ShareUnavailable (no server, too old, no pgvector, no right).
     """
     with _plainly(), _owner(url) as connection:
         if connection.info.server_version < OLDEST_VERSION * 10_000:

@@ -1,8 +1,7 @@
 """A record of a share: what one home lets others know of one item, and how records are checked.
 
 The records of one home (its *origin*) in one share form a chain: each carries its number and the
-hash of the one before. A carrier is only appended to: a change is a later record of the same item,
-a deletion a tombstone, and nothing is rewritten.
+hash of the one before. A change is a later record, a deletion a tombstone; nothing is rewritten.
 """
 
 from __future__ import annotations

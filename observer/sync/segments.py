@@ -104,11 +104,7 @@ def write_segment(
 def read_segment(
     folder: Path, segment: SegmentName, by: Member, mine: Identity, later: Mapping[str, str]
 ) -> list[Record]:
-    """Return the records of a segment.
-
-    by: the machine that its name names; later: keys that were encrypted to this machine since.
-    Raises: Unreadable (it is torn, forged, not for this machine, or not what its name says).
-    """
+    """Return the records of a segment of a machine; Unreadable if it is torn or not for us."""
     try:
         data = read_head(folder / SEGMENTS / f"{segment.stem}.segment", LARGEST_BYTES)
     except OSError as error:

@@ -26,7 +26,7 @@ from observer.core import json_text
 from observer.core.config import Settings
 from observer.core.events import Event
 from observer.importers.jsonl import Problems, lines, parse, time_of
-from observer.importers.records import HookCall, Opening, events_of_calls, find_sessions, words_of
+from observer.importers.records import HookCall, Opening, find_sessions, read_session, words_of
 from observer.importers.records import records as lines_of
 from observer.importers.source import FoundSession, SessionSource
 
@@ -144,8 +144,6 @@ def is_hook(record: Record, event: str) -> bool:
     data = inner(record, "data")
     return data.get("type") == "hook_progress" and data.get("hookEvent") == event
 
-
-# --- the hook calls that they report -------------------------------------------------------------
 
 _SAME_START_MS = 5_000
 """Two reports of a session's start within this time are one."""
@@ -449,8 +447,6 @@ def _source(record: Record) -> str:
     return text(inner(record, "data"), "hookName").partition(":")[2]
 
 
-# --- the sessions below a folder ------------------------------------------------------------------
-
 _AGENT = "agent-"
 
 
@@ -499,7 +495,8 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
                     types[agent] = sort
     calls = HookCalls(happened, found.id, types)
     reported = (call for call in calls if call.event in HOOKS.reporting)
-    yield from events_of_calls("claude-code", reported, found, settings, problems, project=project)
+    at = found._replace(folder=project)
+    yield from read_session("claude-code", lambda *_: reported, at, settings, problems)
 
 
 SOURCES = (

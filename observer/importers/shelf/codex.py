@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,8 +18,6 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, text
 from observer.clients.shelf.codex import HOOKS
 from observer.clients.tools import PATCHES
-from observer.core.config import Settings
-from observer.core.events import Event
 from observer.importers.codex_calls import (
     SHELLS,
     STDIN,
@@ -32,7 +31,7 @@ from observer.importers.codex_calls import (
     whole,
 )
 from observer.importers.jsonl import Problems, files_below, last_ms, lines, parse, time_of
-from observer.importers.records import HookCall, events_of_calls, words_of
+from observer.importers.records import HookCall, read_session, words_of
 from observer.importers.source import FoundSession, SessionSource
 
 _OWN = re.compile(
@@ -117,8 +116,7 @@ class RolloutCalls:
     def _is_copied(self, payload: Object) -> bool:
         """Return True if a record was copied from the session that this one was forked from.
 
-        Copies have the time of the fork. They begin with the other session's own first record, and
-        end with a turn that was started since.
+        Copies begin with that one's first record, and end with a turn that was started since.
         """
         if self._begun_ms is not None and "cwd" in payload and "id" in payload:
             self._has_copies = text(payload, "id") != self.session
@@ -324,8 +322,6 @@ def _within(folder: str, named: str) -> str:
     return str(Path(folder, named)) if named else folder
 
 
-# --- the lines of rollouts: `{timestamp, type, payload}` ------------------------------------------
-
 META, CONTEXT, EVENT, ITEM = "session_meta", "turn_context", "event_msg", "response_item"
 
 _MARKS = {
@@ -356,9 +352,6 @@ def events_in(path: Path) -> frozenset[str]:
     return frozenset(found)
 
 
-# --- the sessions below a folder ------------------------------------------------------------------
-
-
 def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
     """Return the sessions in files, and in all files below folders; of copies, the longest."""
     found: dict[str, FoundSession] = {}
@@ -371,11 +364,12 @@ def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
     return list(found.values())
 
 
-def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
-    """Yield the events of a session."""
+def _calls(found: FoundSession, problems: Problems) -> Iterator[HookCall]:
     calls = RolloutCalls(found.paths[0], found.id, problems)
-    reported = (call for call in calls if call.event in HOOKS.reporting)
-    yield from events_of_calls("codex", reported, found, settings, problems, project=found.folder)
+    return (call for call in calls if call.event in HOOKS.reporting)
+
+
+read = partial(read_session, "codex", _calls)
 
 
 def _session(path: Path) -> FoundSession | None:

@@ -67,7 +67,6 @@ def mem0(path: Path, problems: Problems) -> Iterator[Kept]:
     """Yield the memories and relations of an export, or of mem0's history, which has no users.
 
     Each has the time at which it was made, and comes once more with that of its last change.
-    Deleted ones are left out.
     """
     if path.suffix == ".db":
         current: dict[str, Object] = {}
@@ -346,9 +345,6 @@ def _json(given: str) -> Json:
     with suppress(RecursionError):
         return parsed(given)
     return None
-
-
-# --- what they have in common --------------------------------------------------------------------
 
 
 def _find(

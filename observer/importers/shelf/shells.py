@@ -44,11 +44,7 @@ class Typed(NamedTuple):
 
 
 def bash(path: Path, problems: Problems) -> Iterator[Typed]:
-    """Yield the commands of a history of bash.
-
-    With times (`HISTTIMEFORMAT`), everything up to the next time is one command; without, each
-    line is.
-    """
+    """Yield the commands of a history of bash; with times, all up to the next time is one."""
     at_ms: int | None = None
     waiting: list[bytes] = []
     for line in lines(path, problems, with_empty=True):
@@ -150,8 +146,6 @@ def _known(row: Object, name: str) -> int | None:
     found = number(row, name)
     return found if found is not None and found >= 0 else None
 
-
-# --- the histories that are on a machine, and their commands as events ----------------------------
 
 _Reader = Callable[[Path, Problems], Iterator[Typed]]
 

@@ -239,13 +239,8 @@ class FolderPlace:
     ) -> Mapping[str, str]:
         """Return the commit as of which each file says what it says; unknown ones are left out.
 
-        That is the last one that changed the file; of a file that is not committed as it is, or
-        lies outside of the repository of its project, the last one before it was written.
-
-        Args:
-            place: as `now` returns it.
-            files: their paths in the folder, with when they were modified, in milliseconds.
-            projects: those that are known.
+        `files` are paths with when they were modified, in ms. That is the last commit that changed
+        a file; of one that is not committed so, the last one before it was written.
         """
         if not files:
             return {}
@@ -356,8 +351,7 @@ def places_holding(
 ) -> Iterator[str]:
     """Yield where a text stands in notes: `PATH:LINE`, or the path alone that holds it itself.
 
-    A folder that is not there is yielded with the reason: nobody knows what is in it. What is not
-    stored as a note is left out.
+    A folder that is not there is yielded with the reason; what is not stored is left out.
     """
     for folder in folders:
         place = FolderPlace(folder, exclude=exclude, now_ms=now_ms)

@@ -103,11 +103,7 @@ def refused(path: str, error: OSError) -> NotFound | BadInput:
 
 @contextmanager
 def opened_folder(folder: str, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-    """Lend the descriptor of the folder that a path is in, and the path's last name.
-
-    Each folder on the way is opened by itself, so that none of them can be a link. Raises: OSError
-    (a folder is missing, or is a link).
-    """
+    """Lend the descriptor of the folder of a path, none on its way a link, and the last name."""
     *above, name = path.split("/")
     handle = os.open(folder, _FOLDER)
     try:
@@ -134,11 +130,7 @@ def stat_of(found: os.stat_result) -> FileStat:
 
 
 class Walk:
-    """What a walk through a note folder found; paths are relative to it.
-
-    `unread` are folders that could not be listed: what is in them is not known. `hidden` are files
-    that are left alone for their names.
-    """
+    """What a walk found, by relative paths; `unread` folders could not be listed."""
 
     def __init__(self) -> None:
         self.files: dict[str, FileStat] = {}
@@ -202,10 +194,9 @@ def walk(folder: str, *, ignores: Callable[..., bool]) -> Walk:
 def other_files(
     folder: str, under: str, *, depth: int, ignores: Callable[..., bool]
 ) -> dict[str, int]:
-    """Return the files that are no notes, some folders deep, with when they were modified.
+    """Return the files that are no notes, `depth` folders deep, with when they were modified.
 
-    Links, and what is hidden, ignored or has an unusable name, are left out. A folder that is not
-    there, or is a link, has no files. A `depth` of 1 is the folder alone.
+    Links, and what is hidden, ignored or has an unusable name, are left out.
     """
     found: dict[str, int] = {}
     with (

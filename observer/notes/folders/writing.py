@@ -48,12 +48,11 @@ _DRAFT = re.compile(r"\.(?P<name>.+)\.observer-[0-9a-f]{12}\.(?:tmp|was-(?P<was>
 
 
 def write(folder: str, path: str, data: bytes, *, expected: str) -> str:
-    """Write a file of a note folder, and return its checksum.
+    """Write a file of a note folder, and return its checksum; missing folders are made.
 
-    `path` is as `tree.check_path` returns it; missing folders are made. `expected` is the checksum
-    of what is replaced, `NEW` where no file must be. Raises: NoteConflict (the file is another one
-    than expected; `data` is kept beside it), BadInput (it cannot be written, is a link, or too
-    large).
+    `expected` is the checksum of what is replaced, `NEW` where no file must be. Raises:
+    NoteConflict (it is another one; `data` is kept beside it), BadInput (it cannot be written, is a
+    link, too large).
     """
     if len(data) > tree.LARGEST_BYTES:
         raise BadInput(f"{path} would be larger than {tree.LARGEST_BYTES >> 20} MiB")
@@ -72,11 +71,7 @@ def write(folder: str, path: str, data: bytes, *, expected: str) -> str:
 
 
 def remove(folder: str, path: str, *, expected: str) -> None:
-    """Delete a file of a note folder.
-
-    Raises: NoteConflict (the file is another one than expected; it stays), NotFound, BadInput (as
-    `tree.read`).
-    """
+    """Delete a file. Raises: NoteConflict (it is another one, and stays), NotFound, BadInput."""
     data, _ = tree.read(folder, path)
     if tree.checksum(data) != expected:
         raise NoteConflict(f"{path} was changed meanwhile", hint="read it again first")
@@ -89,11 +84,7 @@ def remove(folder: str, path: str, *, expected: str) -> None:
 
 
 def move(folder: str, path: str, target: str) -> None:
-    """Give a file of a note folder another path in it; folders that are missing are made.
-
-    Raises: BadInput (there is something at the target, or it cannot be moved), NotFound (there is
-    no such file).
-    """
+    """Give a file another path; folders are made. Raises: BadInput (it is taken), NotFound."""
     try:
         with (
             tree.opened_folder(folder, path) as (above, name),
@@ -108,16 +99,11 @@ def move(folder: str, path: str, target: str) -> None:
 
 
 def move_folder(folder: str, path: str, target: str) -> list[tuple[str, str]]:
-    """Give a folder inside a note folder another path, with all that is in it.
+    """Give a folder another path, with all that is in it; return the paths before and after.
 
-    Where there is a folder at the target, what is in this one goes into that, one by one; what has
-    its name there already stays where it is.
-
-    Returns:
-        What was moved, files and whole folders: their paths before and after.
-
-    Raises: BadInput (a file is at the target; it lies in the folder itself; it cannot be moved),
-    NotFound (there is no such folder).
+    Into a folder that is there it goes one by one; what has its name there already stays where it
+    is. Raises: BadInput (a file is there, or it lies in itself), NotFound (there is no such
+    folder).
     """
     try:
         move(folder, path, target)
@@ -255,11 +241,7 @@ def _read(above: int, name: str) -> bytes:
 
 
 def _renamed(above: int, name: str, below: int, new_name: str, flag: int) -> bool:
-    """Rename a file as a flag says, in one step; False where the system cannot.
-
-    Raises: FileExistsError (`_NOREPLACE` is asked for, and something has the name), OSError (there
-    is no such file, or the folder cannot be written).
-    """
+    """Rename a file as a flag says, in one step; False where the system cannot, else OSError."""
     rename = _renameat2()
     if rename is None:
         return False
@@ -340,9 +322,8 @@ class NoteVersions:
     def undo(self, number: int | None = None) -> NoteChange:
         """Bring back what a change took away: that of a number, or the latest one.
 
-        What stands in the place of a replaced file is kept as a change of its own. Raises: NotFound
-        (there is no such change, or what was moved is not there), BadInput (something else has the
-        path by now).
+        What stands in its place is kept as a change of its own. Raises: NotFound, BadInput (it is
+        taken).
         """
         known = self.all()
         change = next((each for each in known if number in {None, each.number}), None)
@@ -378,8 +359,13 @@ class NoteVersions:
         data: bytes | None = None,
     ) -> tuple[NoteChange, Path]:
         number = max(self._numbers(), default=0) + 1
-        if number % TIDY_EVERY == 0:
-            self._tidy()
+        taken = 0
+        for age, old in enumerate(self.all() if number % TIDY_EVERY == 0 else ()):
+            place = self._place(old.number)
+            taken += sum(path.lstat().st_size for path in place.rglob("*"))
+            is_old = self._now_ms() - old.at_ms > KEPT_MS
+            if age and (is_old or taken > MOST_BYTES):
+                shutil.rmtree(place, ignore_errors=True)
         try:
             make_private(self._place(number).parent)
             while True:
@@ -410,15 +396,6 @@ class NoteVersions:
         if self._root is None or not self._root.is_dir():
             return []
         return sorted(int(each.name) for each in self._root.iterdir() if each.name.isdecimal())
-
-    def _tidy(self) -> None:
-        taken = 0
-        for age, change in enumerate(self.all()):
-            place = self._place(change.number)
-            taken += sum(path.lstat().st_size for path in place.rglob("*"))
-            is_old = self._now_ms() - change.at_ms > KEPT_MS
-            if age and (is_old or taken > MOST_BYTES):
-                shutil.rmtree(place, ignore_errors=True)
 
     def _bring_back(self, change: NoteChange) -> None:
         path = change.path
