@@ -11,22 +11,15 @@ from typing import Any
 
 import pytest
 
-from observer.core.config import Settings
-from observer.core.events import Command, Compaction, Delegation, Event, FileWrite, Prompt, Reply
+from observer.core.events import Command, Compaction, Delegation, FileWrite, Prompt, Reply
 from observer.core.value import TokenUsage
 from observer.importers.jsonl import LINE_BYTES, Problems
-from observer.importers.shelf.claude_code import find, read
+from observer.importers.shelf.claude_code import find
 from observer.importers.source import groups
-from tests.importers.conftest import Memories
+from tests.importers.conftest import Memories, events_in
 from tests.importers.played import BEGUN_MS, Played, fixed_bug
 
 DAY_MS = 86_400_000
-
-
-def events_in(*paths: Path, problems: Problems | None = None) -> list[Event]:
-    problems = problems or Problems()
-    found = find(paths, problems)
-    return [event for one in found for event in read(one, Settings(), problems)]
 
 
 @pytest.fixture
@@ -36,7 +29,9 @@ def played(shop: Path) -> Played:
 
 def bodies(played: Played, *kinds: type) -> list[Any]:
     """Return what is imported of a session, of some kinds or of all."""
-    found = [event.body for event in events_in(played.write(Path(played.cwd).parents[1]))]
+    found = [
+        event.body for event in events_in("claude-code", played.write(Path(played.cwd).parents[1]))
+    ]
     return [one for one in found if isinstance(one, kinds)] if kinds else found
 
 
@@ -71,7 +66,7 @@ def test_an_event_has_the_place_of_its_record(played: Played, shop: Path, tmp_pa
     played.prompt("one")
     played.records[0] |= {"gitBranch": "main", "cwd": f"{shop}/deep"}
     played.records.append({**played.records[0], "uuid": "x", "gitBranch": "HEAD"})
-    start, first, second, _ = events_in(played.write(tmp_path))
+    start, first, second, _ = events_in("claude-code", played.write(tmp_path))
     assert (first.at_ms, first.cwd, first.branch) == (played.at_ms, f"{shop}/deep", "main")
     assert start.roots == (f"{shop}/deep",)
     assert second.branch == ""
@@ -87,7 +82,11 @@ def test_a_record_without_a_time_has_the_last_one(
     played.prompt("one")
     played.shell("make", "done")
     played.records[-1]["timestamp"] = stamp
-    (command,) = [one for one in events_in(played.write(tmp_path)) if isinstance(one.body, Command)]
+    (command,) = [
+        one
+        for one in events_in("claude-code", played.write(tmp_path))
+        if isinstance(one.body, Command)
+    ]
     is_read = str(stamp) == f"{LATER_MS}"
     assert command.at_ms == (LATER_MS if is_read else played.at_ms - 1000)
 
@@ -265,12 +264,12 @@ def test_a_sub_agent_with_a_file_of_its_own(shop: Path, tmp_path: Path) -> None:
     below.mkdir(parents=True)
     (below / "agent-a1.jsonl").write_bytes(b"".join(agent.lines()))
     (below / "agent-a1.meta.json").write_text('{"agentType": "scout"}')
-    events = events_in(tmp_path / "p")
+    events = events_in("claude-code", tmp_path / "p")
     assert [one.agent for one in events if isinstance(one.body, Command)] == ["scout/a1"]
     results = [one.body.result for one in events if isinstance(one.body, Delegation)]
     assert results == ["Two lines.", "Two."]  # its end, and that of the call
     assert len([one for one in events if isinstance(one.body, Prompt)]) == 1
-    assert events_in(main, below) == events
+    assert events_in("claude-code", main, below) == events
 
 
 def test_a_sub_agent_within_the_progress_of_its_call(shop: Path, tmp_path: Path) -> None:
@@ -289,7 +288,7 @@ def test_a_sub_agent_within_the_progress_of_its_call(shop: Path, tmp_path: Path)
             }
         )
     played.records.append(call[0])
-    events = events_in(played.write(tmp_path))
+    events = events_in("claude-code", played.write(tmp_path))
     assert [one.agent for one in events if isinstance(one.body, Command)] == ["scout/a1"]
     results = [one.body.result for one in events if isinstance(one.body, Delegation)]
     assert results == ["Two.", "Two."]
@@ -311,7 +310,7 @@ def test_a_fork_brings_only_what_is_new_in_it(shop: Path, tmp_path: Path) -> Non
     fork.prompt("another way")
     original.write(tmp_path)
     fork.write(tmp_path)
-    prompts = [one for one in events_in(tmp_path) if isinstance(one.body, Prompt)]
+    prompts = [one for one in events_in("claude-code", tmp_path) if isinstance(one.body, Prompt)]
     assert sorted((one.session, one.body.text) for one in prompts) == [
         ("s1", "and the invoices?"),
         ("s1", "why does the cart total differ by a cent?"),
@@ -324,7 +323,7 @@ def test_copies_of_one_session_are_united(shop: Path, tmp_path: Path) -> None:
     path = played.write(tmp_path / "one")
     with gzip.open(tmp_path / "two.jsonl.gz", "wb") as packed:
         packed.write(b"".join(played.lines()[2:]))
-    assert events_in(tmp_path) == events_in(path)
+    assert events_in("claude-code", tmp_path) == events_in("claude-code", path)
 
 
 def test_a_session_that_goes_on_has_no_end(shop: Path, tmp_path: Path) -> None:
@@ -333,14 +332,14 @@ def test_a_session_that_goes_on_has_no_end(shop: Path, tmp_path: Path) -> None:
     played.prompt("earlier")
     played.at_ms = now_ms - 20_000
     played.prompt("just now")
-    found = events_in(played.write(tmp_path))
+    found = events_in("claude-code", played.write(tmp_path))
     assert [getattr(one.body, "text", "") for one in found] == ["", "earlier"]
 
 
 def test_problems_are_counted_with_their_places(shop: Path, tmp_path: Path) -> None:
     played, problems = fixed_bug(shop), Problems()
     path = played.write(tmp_path)
-    whole = events_in(path)
+    whole = events_in("claude-code", path)
     lines = played.lines()
     other = json.dumps({**played.records[0], "sessionId": "s9"}).encode() + b"\n"
     unknown = b'{"type": "later", "sessionId": "s1"}\n'
@@ -348,7 +347,7 @@ def test_problems_are_counted_with_their_places(shop: Path, tmp_path: Path) -> N
     long = b'{"a": "' + b"x" * LINE_BYTES + b'"}\n'
     odd = [b"{broken\n", b"[1]\n", b"\n", unknown, other, timeless, long]
     path.write_bytes(b"".join([*lines[:3], *odd, *lines[3:], b'{"type": "us']))
-    assert events_in(path, problems=problems) == whole
+    assert events_in("claude-code", path, problems=problems) == whole
     assert problems.counts == {
         "corrupt line": 2,
         "line longer than any record": 1,
@@ -366,7 +365,7 @@ def test_a_record_nested_too_deep_is_counted(shop: Path, tmp_path: Path, depth: 
     deep = b'"input": {"a": ' + depth * b"[" + depth * b"]" + b"}"
     path = played.write(tmp_path)
     path.write_bytes(path.read_bytes().replace(b'"input": {}', deep))
-    found = [one.body for one in events_in(path, problems=problems)]
+    found = [one.body for one in events_in("claude-code", path, problems=problems)]
     assert [one.text for one in found if isinstance(one, Prompt)] == ["go", "on"]
     assert len(found) + sum(problems.counts.values()) == 5
 

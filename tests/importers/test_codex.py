@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from observer.core.config import Settings
 from observer.core.events import (
     Command,
     Delegation,
@@ -28,8 +27,8 @@ from observer.core.events import (
 )
 from observer.core.value import TokenUsage
 from observer.importers.jsonl import Problems
-from observer.importers.shelf.codex import find, read
-from tests.importers.conftest import Memories
+from observer.importers.shelf.codex import find
+from tests.importers.conftest import Memories, events_in
 
 BEGUN_MS = 1_780_000_000_000
 PATCH = "*** Begin Patch\n*** Update File: cart.py\n@@\n-total = 1\n+total = 2\n*** End Patch"
@@ -105,7 +104,7 @@ class Rollout:
 
     def events(self) -> list[Event]:
         """What is imported of it."""
-        return events_in(self.write(Path(self.cwd).parents[1]))
+        return events_in("codex", self.write(Path(self.cwd).parents[1]))
 
     def bodies(self, *kinds: type) -> list[Any]:
         """What happened between its start and its end, of some kinds or of all."""
@@ -127,12 +126,6 @@ def rollout(shop: Path) -> Rollout:
     made.shell("pytest -q", printed("1 passed in 0.30s\n", 0))
     made.end("The cart rounds once.")
     return made
-
-
-def events_in(*paths: Path, problems: Problems | None = None) -> list[Event]:
-    problems = problems or Problems()
-    found = find(paths, problems)
-    return [event for one in found for event in read(one, Settings(), problems)]
 
 
 def test_an_event_has_what_its_line_says(rollout: Rollout) -> None:

@@ -10,10 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from observer.core.config import Settings
-from observer.core.events import Event
-from observer.importers.jsonl import Problems
-from observer.importers.source import sources
+from tests.importers.conftest import events_in
 from tests.importers.test_peers import MEM0, MEMORY, NOTES, claude_mem, database, kiro_memory
 from tests.importers.test_shells import AT_S, atuin
 from tests.support import SCALARS, json_of
@@ -36,12 +33,6 @@ WHOLE: dict[str, Callable[[Path], object]] = {
     "agentmemory": text(json.dumps({"memories": [MEMORY]})),
     "memex": lambda path: database(path, notes=NOTES),
 }
-
-
-def events_in(name: str, path: Path) -> list[Event]:
-    problems = Problems()
-    found = sources()[name].find([path], problems)
-    return [event for one in found for event in sources()[name].read(one, Settings(), problems)]
 
 
 @pytest.mark.parametrize("name", WHOLE)

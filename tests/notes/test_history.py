@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from observer.notes.values import Changes, Note
 from observer.observations.note_reducer import folded
 from observer.search.handles import SearchOptions
 
-Keep = Callable[..., Item]
+from .conftest import Keep
 
 
 def test_a_history_tells_what_happened_and_what_stands(keep: Keep, notes: Notes) -> None:

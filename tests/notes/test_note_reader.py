@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,7 +13,8 @@ from observer.notes.signals import Hypothesis
 from observer.notes.values import Changes, Note
 from observer.search.handles import SearchOptions
 
-Keep = Callable[..., Item]
+from .conftest import Keep
+
 NOTES = ("note",)
 
 

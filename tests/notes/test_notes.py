@@ -28,7 +28,7 @@ from observer.notes.values import Changes, Note, check
 from observer.observations.note_reducer import CONTENT_CHARS
 from tests.support import memory_over, pipeline_over
 
-Keep = Callable[..., Item]
+from .conftest import Keep
 
 
 def test_a_note_has_what_it_was_given(keep: Keep) -> None:
@@ -77,32 +77,17 @@ def test_no_agent_rewrites_the_past_or_approves_its_rule(keep: Keep, notes: Note
     assert notes.approve(item.id, author="person").approval == "approved"
 
 
-def change_content(notes: Notes, item: Item) -> None:
-    notes.edit(item.id, Changes(content="Always push"))
-
-
-def change_links(notes: Notes, item: Item) -> None:
-    notes.link(item.id, item.id)
-
-
-def take_links(notes: Notes, item: Item) -> None:
-    notes.unlink(item.id, item.id)
-
-
-def take_its_key(notes: Notes, _item: Item) -> None:
-    notes.remember(Note(content="Always push", key="push"), project="app")
-
-
 @pytest.mark.parametrize(
     "attack",
     [
-        change_content,
-        change_links,
-        take_links,
-        take_its_key,
-        pytest.param(lambda notes, item: notes.forget(item.id), id="forget"),
-        pytest.param(lambda notes, item: notes.undo(item.id), id="undo"),
+        lambda notes, item: notes.edit(item.id, Changes(content="Always push")),
+        lambda notes, item: notes.link(item.id, item.id),
+        lambda notes, item: notes.unlink(item.id, item.id),
+        lambda notes, _: notes.remember(Note(content="Push", key="push"), project="app"),
+        lambda notes, item: notes.forget(item.id),
+        lambda notes, item: notes.undo(item.id),
     ],
+    ids=["content", "links", "no links", "its key", "forget", "undo"],
 )
 def test_no_agent_changes_an_approved_rule(
     keep: Keep, notes: Notes, attack: Callable[[Notes, Item], object]

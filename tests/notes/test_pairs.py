@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
 from tests.support import memory_over
 
-from .conftest import HERE, World
+from .conftest import HERE, Keep, World
 
 OLD, NEW = "The staging database listens on port 5433", "Staging's database moved to port 6001"
 CROWD = (
@@ -184,9 +184,6 @@ def test_near_notes_stand_together_until_merged(meant: Meant, two: tuple[Item, I
     for each in two:
         assert [one.target for one in meant.notes.get(each.id).validity] == [both.id]
     assert meant.pairs() == []
-
-
-Keep = Callable[..., Item]
 
 
 @pytest.fixture

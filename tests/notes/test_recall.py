@@ -20,7 +20,8 @@ from observer.store.connection import stemmer
 from observer.tools.labels import labels
 from tests.support import memory_over
 
-Keep = Callable[..., Item]
+from .conftest import Keep
+
 FREE = TokenCosts(entry=lambda _: 1, summary=lambda _: 1, line=lambda _: 1, overhead=1)
 
 
@@ -116,7 +117,9 @@ def test_no_model_is_given_what_cannot_be_trusted(world: Any, keep: Keep, notes:
         pytest.param({"tags": ("a", "b")}, set(), id="both tags"),
     ],
 )
-def test_recall_is_narrowed(world: Any, keep: Keep, narrow: dict[str, Any], contents: set[str]) -> None:
+def test_recall_is_narrowed(
+    world: Any, keep: Keep, narrow: dict[str, Any], contents: set[str]
+) -> None:
     keep("cart one", tags=("a",))
     keep("cart two", type="decision", tags=("b",))
     keep("cart three", scope="team")

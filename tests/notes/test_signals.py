@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from observer.notes.signal_corpus import (
 from observer.notes.signals import DAY_MS, DETECTORS, Signals, detect
 from observer.notes.values import Changes, Note, signal_id
 
-Keep = Callable[..., Item]
+from .conftest import Keep
 
 
 @pytest.fixture
