@@ -264,6 +264,11 @@ Send: TypeAlias = Callable[[bytes], Mapping[str, int]]
 """Has a list of events stored; returns how many met which fate."""
 
 
+def give_way() -> None:
+    """Let everything else on the machine go first, from now on."""
+    os.setpriority(os.PRIO_PROCESS, 0, max(NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
+
+
 def to_daemon(home: Home, *, starts: bool = True) -> Send:
     """Return what sends events to the daemon, and `starts` another one where it has gone."""
 
@@ -324,9 +329,8 @@ def import_planned(
             events = with_repositories(read, roots)
             if waiting:
                 waiting.result()
-            else:  # let everything else on the machine go first from now on
-                nice = max(NICENESS, os.getpriority(os.PRIO_PROCESS, 0))
-                os.setpriority(os.PRIO_PROCESS, 0, nice)
+            else:
+                give_way()
             waiting = sender.submit(sent, group, events, marks)
         if waiting:
             waiting.result()

@@ -106,7 +106,7 @@ def test_no_commit_is_no_head_and_a_name_that_is_cut_no_file(tmp_path: Path, git
     assert list(git_steps._moved(b":100644 100644 a b M")) == []  # git gives no such name here
 
 
-def test_text_comes_by_any_name(app: Path, git: Git) -> None:
+def test_text_comes_by_any_name_unless_it_is_too_large(app: Path, git: Git) -> None:
     blob = git(app, "rev-parse", "HEAD~1:b.txt")
     with Blobs(str(app)) as blobs:
         for name in (blob, "HEAD~1:b.txt", "HEAD~2:a.txt"):
@@ -116,16 +116,6 @@ def test_text_comes_by_any_name(app: Path, git: Git) -> None:
         assert commit
         assert commit.kind == "commit"
     assert blobs.get("HEAD") is None  # the process has ended
-
-
-@pytest.mark.parametrize("name", ["1" * 40, "HEAD:b.txt", "a\nb", "a\0b", "\ud800", "HEAD: b"])
-def test_what_is_not_there_has_no_text(app: Path, name: str) -> None:
-    with Blobs(str(app)) as blobs:
-        assert blobs.get(name) is None
-        assert blobs.get("HEAD~1:b.txt")
-
-
-def test_what_is_too_large_is_read_past(app: Path, git: Git) -> None:
     (app / "big").write_bytes(b"x" * (2 * MOST_BYTES + 5))
     git(app, "add", "-A")
     git(app, "commit", "-m", "Big")
@@ -134,3 +124,10 @@ def test_what_is_too_large_is_read_past(app: Path, git: Git) -> None:
         assert found
         assert found.data is None
         assert blobs.get("HEAD~2:b.txt")
+
+
+@pytest.mark.parametrize("name", ["1" * 40, "HEAD:b.txt", "a\nb", "a\0b", "\ud800", "HEAD: b"])
+def test_what_is_not_there_has_no_text(app: Path, name: str) -> None:
+    with Blobs(str(app)) as blobs:
+        assert blobs.get(name) is None
+        assert blobs.get("HEAD~1:b.txt")

@@ -252,13 +252,6 @@ def test_a_home_that_cannot_be_written_is_done_without(mirrored: Path, home: Hom
     assert not Path(mirror(repository(mirrored))).is_relative_to(home.root)
 
 
-def test_settings_of_a_work_tree_count(mirrored: Path, git: Git) -> None:
-    (mirrored / "big").mkdir()
-    git(mirrored, "sparse-checkout", "set", "--no-cone", "/*", "!/big")
-    names = [setting.name for setting in repository_settings(repository(mirrored))]
-    assert "core.sparsecheckout" in names
-
-
 # --- honest repositories keep working ------------------------------------------------------------
 
 
@@ -269,6 +262,8 @@ def test_a_sparse_checkout_has_no_missing_files(mirrored: Path, git: Git) -> Non
     git(mirrored, "commit", "-q", "-m", "big")
     git(mirrored, "sparse-checkout", "set", "--no-cone", "/*", "!/big")
     assert not (mirrored / "big").exists()
+    settings = repository_settings(repository(mirrored))  # of the work tree, too
+    assert "core.sparsecheckout" in [setting.name for setting in settings]
     assert git_output(str(mirrored), "status", "--porcelain") == ""
     assert git_output(str(mirrored), "ls-files", "-d", "-m") == ""
 

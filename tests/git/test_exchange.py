@@ -84,27 +84,21 @@ def test_two_that_began_apart_come_together(ana: Exchange, remote: Path, tmp_pat
     assert files(tmp_path / "ana") == {"of-ana", "of-ben"}
 
 
-def test_a_closed_remote_is_named(
-    ana: Exchange, ben: Exchange, remote: Path, tmp_path: Path
-) -> None:
+def test_a_closed_remote_is_named(ben: Exchange, remote: Path, tmp_path: Path) -> None:
     hook(remote, "pre-receive", "exit 1")
     (tmp_path / "ben" / "second").write_text("2")
     with pytest.raises(ShareUnavailable, match="git cannot push"):
         ben.send()
 
 
-def test_it_is_given_up_after_a_while(
-    ana: Exchange, ben: Exchange, remote: Path, tmp_path: Path
-) -> None:
+def test_it_is_given_up_after_a_while(ben: Exchange, remote: Path, tmp_path: Path) -> None:
     hook(remote, "update", f"git update-ref refs/heads/observer $({COMMIT}); exit 1")
     (tmp_path / "ben" / "second").write_text("2")
     with pytest.raises(ShareUnavailable, match=r"push to .* all the time"):
         ben.send()
 
 
-def test_another_branch_is_not_ours(
-    ana: Exchange, ben: Exchange, remote: Path, tmp_path: Path
-) -> None:
+def test_another_branch_is_not_ours(ana: Exchange, ben: Exchange, remote: Path) -> None:
     subprocess.run(["git", "-C", str(remote), "branch", "main", "observer"], check=True)
     with pytest.raises(ShareUnavailable, match="holds refs/heads/main"):
         ana.bring()
@@ -115,7 +109,7 @@ def test_who_does_not_answer_is_not_waited_for(remote: Path, tmp_path: Path) -> 
         Exchange(tmp_path / "ana", str(remote), final="", wait_s=0.0)
 
 
-def test_what_a_remote_holds_does_nothing(ana: Exchange, ben: Exchange, tmp_path: Path) -> None:
+def test_what_a_remote_holds_does_nothing(ben: Exchange, tmp_path: Path) -> None:
     clone = tmp_path / "evil"
     git = ["git", "-c", "user.name=x", "-c", "user.email=x"]
     url = str(tmp_path / "remote.git")

@@ -381,12 +381,25 @@ def test_an_unknown_since_leaves_nothing_out(shop: Path, git: Git, since: str) -
     assert count_commits(str(shop), since=since) == 1
 
 
-def test_any_folder_and_a_bare_repository_will_do(telling: Path, tmp_path: Path, git: Git) -> None:
+def test_any_clone_will_do_a_partial_one_tells_names_and_a_shallow_one_no_files(
+    telling: Path, tmp_path: Path, git: Git
+) -> None:
     (telling / "deep/er").mkdir(parents=True)
     git(tmp_path, "clone", "-q", "--bare", str(telling), "bare.git")
     known = list(commit_history(str(telling)))
     assert list(commit_history(str(telling / "deep/er"))) == known
     assert list(commit_history(str(tmp_path / "bare.git"))) == known
+    git(telling, "config", "uploadpack.allowFilter", "true")
+    url = f"file://{telling}"
+    git(tmp_path, "clone", "-q", "--no-checkout", "--filter=blob:none", url, "part")
+    read = [c for _, c in commit_history(str(tmp_path / "part"))]
+    assert [f.path for f in read[1].files] == ["new.py", "ü.py"]
+    assert {f.added for c in read for f in c.files} == {None}
+    assert read_commit(str(tmp_path / "part"), "HEAD") == read[1]
+    commit(git, telling, "third")
+    git(tmp_path, "clone", "-q", "--depth=2", f"file://{telling}", "shallow")
+    edge, last = [c for _, c in commit_history(str(tmp_path / "shallow"))]
+    assert (edge.subject, edge.files, last.subject) == ("change", (), "third")
 
 
 def test_sha256_is_read(tmp_path: Path, git: Git) -> None:
@@ -396,24 +409,13 @@ def test_sha256_is_read(tmp_path: Path, git: Git) -> None:
     assert subjects(tmp_path / "new") == ["first"]
 
 
-def test_a_shallow_clone_claims_no_files(telling: Path, tmp_path: Path, git: Git) -> None:
-    commit(git, telling, "third")
-    git(tmp_path, "clone", "-q", "--depth=2", f"file://{telling}", "shallow")
-    edge, last = [c for _, c in commit_history(str(tmp_path / "shallow"))]
-    assert (edge.subject, edge.files, last.subject) == ("change", (), "third")
-
-
-def test_a_partial_clone_tells_names_only(telling: Path, tmp_path: Path, git: Git) -> None:
-    git(telling, "config", "uploadpack.allowFilter", "true")
-    url = f"file://{telling}"
-    git(tmp_path, "clone", "-q", "--no-checkout", "--filter=blob:none", url, "part")
-    read = [c for _, c in commit_history(str(tmp_path / "part"))]
-    assert [f.path for f in read[1].files] == ["new.py", "ü.py"]
-    assert {f.added for c in read for f in c.files} == {None}
-    assert read_commit(str(tmp_path / "part"), "HEAD") == read[1]
-
-
-def test_damage_is_shown_after_what_could_be_read(telling: Path, git: Git) -> None:
+def test_a_stream_may_be_left_early_and_shows_damage_after_what_could_be_read(
+    telling: Path, git: Git
+) -> None:
+    commits = commit_history(str(telling))
+    next(commits)
+    commits.close()
+    assert not [p for p in Path("/proc").glob("[0-9]*/stat") if _is_child(p)]
     write(telling, "new.py", "lost\n")
     commit(git, telling, "damaged")
     blob = git(telling, "rev-parse", "HEAD:new.py")
@@ -422,13 +424,6 @@ def test_damage_is_shown_after_what_could_be_read(telling: Path, git: Git) -> No
     assert next(commits)[1].subject == "début"
     with pytest.raises(ObserverError, match="git fsck"):
         list(commits)
-
-
-def test_a_stream_may_be_left_early(telling: Path) -> None:
-    commits = commit_history(str(telling))
-    next(commits)
-    commits.close()
-    assert not [p for p in Path("/proc").glob("[0-9]*/stat") if _is_child(p)]
 
 
 def _is_child(stat: Path) -> bool:

@@ -23,6 +23,7 @@ from tests.importers.conftest import Filled, Memories
 from tests.serve.services import services_over
 
 AWS_KEY = "AKIA" + "QYLPMN5HFIQR7XYA"
+Followed = tuple[Filled, Callable[[], None]]
 
 
 def write(folder: Path, **texts: str) -> None:
@@ -99,7 +100,7 @@ def test_what_leads_elsewhere_or_is_excluded_is_left_out(shop: Path, person: Pat
 
 
 @pytest.fixture
-def followed(memory: Memories, shop: Path) -> tuple[Filled, Callable[[], None]]:
+def followed(memory: Memories, shop: Path) -> Followed:
     """Return a memory that has the memory files of a project, and what looks at them again."""
     write(shop, **{"CLAUDE.md": "Use tabs.", ".cursorrules": "Use types."})
     filled = memory("files")
@@ -114,9 +115,7 @@ def followed(memory: Memories, shop: Path) -> tuple[Filled, Callable[[], None]]:
     return filled, worker.look
 
 
-def test_a_note_changes_with_its_file_and_goes_with_it(
-    followed: tuple[Filled, Callable[[], None]], shop: Path
-) -> None:
+def test_a_note_changes_with_its_file_and_goes_with_it(followed: Followed, shop: Path) -> None:
     """A new file comes too, as one does that a checkout brings back."""
     filled, look = followed
     before = notes(filled)["CLAUDE.md"]
@@ -141,7 +140,7 @@ def test_a_note_changes_with_its_file_and_goes_with_it(
 
 
 def test_a_note_that_was_forgotten_comes_back_only_with_another_text(
-    followed: tuple[Filled, Callable[[], None]], shop: Path
+    followed: Followed, shop: Path
 ) -> None:
     filled, look = followed
     note = notes(filled)["CLAUDE.md"]
@@ -155,7 +154,7 @@ def test_a_note_that_was_forgotten_comes_back_only_with_another_text(
 
 
 def test_notes_stay_with_a_folder_that_is_away_and_go_with_their_files(
-    followed: tuple[Filled, Callable[[], None]], shop: Path
+    followed: Followed, shop: Path
 ) -> None:
     filled, look = followed
     shop.rename(shop.with_name("away"))

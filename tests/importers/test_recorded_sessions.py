@@ -64,27 +64,20 @@ def said(filled: Filled, client: str) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("client", SAMPLES)
 def test_an_import_says_what_the_hooks_said(client: str, memory: Memories, kept: Kept) -> None:
+    """And adds what none of them reported, once."""
     live, imported = memory("live"), memory("imported")
     play(live, client)
+    heard = Counter(live.kinds())
     imported.imported(kept(client), source=client)
     assert "fix" in {kind for kind, *_ in imported.said()}
     assert said(imported, client) == said(live, client)
-    before = imported.kinds()
-    assert imported.kinds()[0] == "session-start"
+    once = imported.kinds()
+    assert once[0] == "session-start"
     assert not any(receipt.seq for receipt in imported.imported(kept(client), source=client))
-    assert imported.kinds() == before
-
-
-@pytest.mark.parametrize("client", SAMPLES)
-def test_an_import_adds_what_no_hook_reported(client: str, memory: Memories, kept: Kept) -> None:
-    live, imported = memory("live"), memory("imported")
-    play(live, client)
-    before = Counter(live.kinds())
+    assert imported.kinds() == once
     live.imported(kept(client), source=client)
-    imported.imported(kept(client), source=client)
-    more = Counter(live.kinds()) - before
-    missed = Counter(imported.kinds()) - before
-    assert more == missed + Counter(REPEATED.get(client, ()))
+    more = Counter(live.kinds()) - heard
+    assert more == Counter(once) - heard + Counter(REPEATED.get(client, ()))
     assert set(more) <= {"session-end", *BETTER_KNOWN.get(client, ())}
 
 

@@ -285,7 +285,7 @@ def contents(memory: Memory) -> list[str]:
     return sorted(item.narrative for item in memory.notes.list())
 
 
-def test_all_of_an_owner_is_deleted_and_nothing_else(world: Any) -> None:
+def test_of_an_owner_all_or_what_has_a_tag_is_deleted(world: Any) -> None:
     ana, bob = world.memory, world.memory.of("bob")
     kept = world.keep("tabs, not spaces")
     for whose, content in ((ana, "a"), (ana, "b"), (bob, "a")):
@@ -293,17 +293,16 @@ def test_all_of_an_owner_is_deleted_and_nothing_else(world: Any) -> None:
     assert ana.notes.erase_all(OWN)[0] == 2
     assert contents(ana) == [kept.narrative]
     assert contents(bob) == ["a", kept.narrative]
-
-
-def test_of_an_owner_what_has_a_tag_is_deleted(world: Any) -> None:
     ana = world.memory
     for content, tags in (("a", ("x",)), ("b", ("x", "y")), ("c", ())):
         own(ana, content, tags=tags)
     assert ana.notes.erase_all(SearchOptions(scope="personal", tags=("X",)))[0] == 2
-    assert contents(ana) == ["c"]
+    assert contents(ana) == ["c", kept.narrative]
 
 
-def test_an_agent_deletes_no_rule_that_a_person_approved(world: Any) -> None:
+def test_many_are_deleted_but_for_rules_that_a_person_approved(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ana = world.memory
     rule = own(ana, "Never push", type="rule")
     own(ana, "Always pull", type="rule")
@@ -311,9 +310,6 @@ def test_an_agent_deletes_no_rule_that_a_person_approved(world: Any) -> None:
     assert ana.notes.erase_all(OWN)[0] == 1
     assert contents(ana) == ["Never push"]
     assert ana.notes.erase_all(OWN, author="person")[0] == 1
-
-
-def test_many_are_deleted_in_transactions(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("observer.notes.notes.AT_ONCE", 2)
     ana = world.memory
     for number in range(5):

@@ -49,22 +49,36 @@ def test_an_inference_is_listed_on_request_alone(world: Any, keep: Keep, notes: 
     assert notes.get(guess.id) == guess
 
 
-def test_notes_are_counted(keep: Keep, notes: Notes) -> None:
+def test_notes_are_counted_and_a_category_includes_those_below_it(keep: Keep, notes: Notes) -> None:
     keep("x", tags=("a", "b"), category="c")
     keep("y", tags=("b",))
     assert notes.counts("tags") == {"b": 2, "a": 1}
     assert list(notes.counts("tags", project="app")) == ["b", "a"]
     assert notes.counts("category") == {"c": 1}
     assert notes.counts("type", project="other") == {}
+    for category in ("arch", "arch/storage", "architecture", "ops"):
+        keep(f"in {category}", category=category)
+    found = notes.list(narrow=SearchOptions(category="arch"))
+    assert sorted(item.category for item in found) == ["arch", "arch/storage"]
+    assert not notes.list(narrow=SearchOptions(category="nowhere"))
 
 
-def test_a_title_is_resolved_when_its_note_appears(keep: Keep, notes: Notes) -> None:
+def test_titles_and_claims_are_read_as_of_now(keep: Keep, notes: Notes) -> None:
     item = keep("see [[the auth SPEC]]")
     assert notes.links(item.id).out[0].item is None
     spec = keep("JWT", title="The Auth Spec")
     (found,) = notes.links(item.id).out
     assert (found.kind, found.item) == ("wiki", spec)
     assert [one.item for one in notes.links(spec.id).back] == [item]
+    item = keep("Auth\n- [decision] Use JWT #auth (stateless)\n- [ ] a task")
+    (claim,) = notes.claims(item.id)
+    assert (claim.category, claim.text, claim.tags, claim.context) == (
+        "decision", "Use JWT #auth", ("auth",), "stateless"
+    )  # fmt: skip
+    old = keep("We use JWT", title="Spec")
+    keep("supersedes [[Spec]]: we use cookies")
+    notes.edit(old.id, Changes(title="Other"))
+    assert [each.reason for each in notes.get(old.id).validity] == ["superseded"]
 
 
 def test_a_title_means_a_note_of_the_same_project(keep: Keep, notes: Notes) -> None:
@@ -128,13 +142,6 @@ def test_a_renamed_note_keeps_its_backlinks_until_replaced(keep: Keep, notes: No
     assert notes.links(spec.id).back == ()
 
 
-def test_an_act_by_a_former_title_goes_on_to_hold(keep: Keep, notes: Notes) -> None:
-    spec = keep("We use JWT", title="Spec")
-    keep("supersedes [[Spec]]: we use cookies")
-    notes.edit(spec.id, Changes(title="Other"))
-    assert [each.reason for each in notes.get(spec.id).validity] == ["superseded"]
-
-
 def test_prompts_and_commits_lead_to_notes(world: Any, keep: Keep, notes: Notes) -> None:
     spec = keep("JWT", title="Spec")
     said = Prompt(text="build the login as [[spec|the spec]] has it, if [[ -f x ]] or [[1]] holds")
@@ -168,14 +175,6 @@ def test_links_of_others_stay_theirs(world: Any, keep: Keep, notes: Notes) -> No
     assert len(bob.links(spec.id).back) == 2
 
 
-def test_claims_are_read_from_the_note(keep: Keep, notes: Notes) -> None:
-    item = keep("Auth\n- [decision] Use JWT #auth (stateless)\n- [ ] a task")
-    (claim,) = notes.claims(item.id)
-    assert (claim.category, claim.text, claim.tags, claim.context) == (
-        "decision", "Use JWT #auth", ("auth",), "stateless"
-    )  # fmt: skip
-
-
 def test_what_was_captured_only_a_person_deletes_and_brings_back(notes: Notes, world: Any) -> None:
     with world.store.write() as writer:
         item = Item(id=4_000, uuid="u", kind="observation", type="commit", title="x", project_id=2)
@@ -198,14 +197,6 @@ def test_what_was_captured_only_a_person_deletes_and_brings_back(notes: Notes, w
     assert is_there()
     with pytest.raises(NotFound):
         notes.get(4_000)
-
-
-def test_a_category_includes_those_below_it(keep: Keep, notes: Notes) -> None:
-    for category in ("arch", "arch/storage", "architecture", "ops"):
-        keep(f"in {category}", category=category)
-    found = notes.list(narrow=SearchOptions(category="arch"))
-    assert sorted(item.category for item in found) == ["arch", "arch/storage"]
-    assert not notes.list(narrow=SearchOptions(category="nowhere"))
 
 
 def test_rules_are_whole_and_in_order(keep: Keep, notes: Notes) -> None:

@@ -153,16 +153,15 @@ def test_refs_in_tables_that_git_cannot_read_are_nothing(shop: Path) -> None:
     assert (place.root, place.branch, place.commit) == (str(shop), "", "")
 
 
-def test_the_oldest_root_counts(shop: Path, git: Git) -> None:
+def test_the_oldest_root_counts_which_a_shallow_clone_does_not_know(
+    shop: Path, git: Git, user: Path
+) -> None:
     git(shop, "checkout", "-q", "--orphan", "old")
     date = {"GIT_COMMITTER_DATE": "1000000000 +0000"}
     git(shop, "commit", "-q", "--allow-empty", "-m", "older", **date)
     oldest = git(shop, "rev-parse", "HEAD")
     git(shop, "merge", "-q", "--allow-unrelated-histories", "main", "-m", "join")
     assert detect_place(str(shop)).root_commit == oldest
-
-
-def test_a_shallow_clone_does_not_know_its_root(shop: Path, user: Path, git: Git) -> None:
     git(shop, "commit", "-q", "--allow-empty", "-m", "second")
     git(user, "clone", "-q", "--depth=1", f"file://{shop}", "shallow")
     place = detect_place(str(user / "shallow"))
@@ -225,7 +224,7 @@ def test_a_renamed_repository_leaves_its_path_to_another(shop: Path, user: Path,
     assert not same(after, shop)
 
 
-def test_a_remote_may_come_change_and_go(shop: Path, git: Git) -> None:
+def test_a_remote_may_go_and_a_corrupt_history_gives_no_root_commit(shop: Path, git: Git) -> None:
     project = known(shop)
     git(shop, "remote", "add", "origin", "https://host/ana/shop")
     project = follow(project, shop)
@@ -233,14 +232,25 @@ def test_a_remote_may_come_change_and_go(shop: Path, git: Git) -> None:
     project = follow(project, shop)
     git(shop, "remote", "remove", "origin")
     assert follow(project, shop).remotes == ("host/ana/store", "host/ana/shop")
+    shutil.rmtree(shop / ".git/objects")
+    (shop / ".git/objects").mkdir()
+    place = detect_place(str(shop))
+    assert place.commit
+    assert place.root_commit == ""
 
 
-def test_a_copy_is_another_project_while_the_original_exists(shop: Path, user: Path) -> None:
+def test_a_copy_is_another_project_and_a_folder_may_become_a_repository(
+    shop: Path, user: Path, git: Git
+) -> None:
     project = known(shop)
     shutil.copytree(shop, user / "copy")
     assert not same(project, user / "copy")
     shutil.rmtree(shop)
     assert same(project, user / "copy")
+    (user / "app").mkdir()
+    project = known(user / "app")
+    project = follow(project, make(git, user / "app"))
+    assert same(project, (user / "app").rename(user / "app2"))
 
 
 def test_a_plain_folder_keeps_its_identity_when_renamed_and_not_when_copied(user: Path) -> None:
@@ -257,13 +267,6 @@ def test_a_plain_folder_keeps_its_identity_when_renamed_and_not_when_copied(user
     (user / "notes").rmdir()
     (user / "other").mkdir()
     assert not same(project, user / "other")
-
-
-def test_a_folder_may_become_a_repository_and_be_moved(user: Path, git: Git) -> None:
-    (user / "app").mkdir()
-    project = known(user / "app")
-    project = follow(project, make(git, user / "app"))
-    assert same(project, (user / "app").rename(user / "app2"))
 
 
 # --- folders without git -------------------------------------------------------------------------
@@ -304,13 +307,6 @@ def test_home_is_no_project_even_as_a_work_tree(user: Path, tmp_path: Path, git:
 @pytest.mark.parametrize("folder", ["/", "//", "/tmp", "", "relative", "/\0", "/\ud800", "~"])
 def test_no_place(folder: str) -> None:
     assert detect_place(folder) == NOWHERE
-
-
-def test_the_settings_of_a_client_are_no_project(user: Path, git: Git) -> None:
-    (user / ".cursor").mkdir()
-    assert detect_place(str(user / ".cursor")) == NOWHERE
-    make(git, user / ".config/nvim")
-    assert detect_place(str(user / ".config/nvim")).git
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="procfs is Linux")
@@ -355,20 +351,16 @@ def test_a_pipe_in_a_repository_holds_nobody_up(shop: Path, git: Git, name: str)
     assert detect_place(str(shop)).root == str(shop)
 
 
-def test_a_loop_of_links_and_odd_names_are_survived(user: Path, git: Git) -> None:
+def test_loops_odd_names_and_settings_of_clients_are_survived(user: Path, git: Git) -> None:
     (user / "loop").symlink_to(user / "loop")
     assert detect_place(str(user / "loop/x")) == NOWHERE
     folder = user / "a $HOME\nb\udcff"
     make(git, folder)
     assert detect_place(str(folder)).root == str(folder)
-
-
-def test_a_corrupt_history_gives_no_root_commit(shop: Path) -> None:
-    shutil.rmtree(shop / ".git/objects")
-    (shop / ".git/objects").mkdir()
-    place = detect_place(str(shop))
-    assert place.commit
-    assert place.root_commit == ""
+    (user / ".cursor").mkdir()
+    assert detect_place(str(user / ".cursor")) == NOWHERE
+    make(git, user / ".config/nvim")
+    assert detect_place(str(user / ".config/nvim")).git
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")

@@ -199,19 +199,13 @@ def test_a_name_taken_back_and_a_move_without_rename_are_no_earlier_names() -> N
     assert (after.name, after.roots) == ("shop", ("/h/shop",))
 
 
-def test_folders_are_bounded_and_the_first_stays() -> None:
+def test_a_project_follows_from_root_and_time_and_its_folders_are_bounded() -> None:
     project = known(SHOP)
     for number in range(MOST_FOLDERS + 5):
         project = update_project(project, replace(SHOP, root=f"/wt/{number}"))
     assert len(project.roots) == MOST_FOLDERS
     assert project.roots[0] == "/h/shop"
     assert project.roots[-1] == f"/wt/{MOST_FOLDERS + 4}"
-
-
-# --- found ---------------------------------------------------------------------------------------
-
-
-def test_a_found_project_follows_from_root_and_time() -> None:
     assert known(SHOP) == known(SHOP)
     assert known(SHOP).uuid != new_project(moved(SHOP, "/x"), id=2, at_ms=AT).uuid
     assert known(SHOP).uuid[14] == "7"
@@ -219,6 +213,9 @@ def test_a_found_project_follows_from_root_and_time() -> None:
     # Only the first remote is identity, and a main work tree is known that was never visited.
     assert known(replace(SHOP, remotes=("a/b", "c/d"))).remotes == ("a/b",)
     assert folders_of(known(replace(SHOP, root="/h/fix"))) == ("/h/fix", "/h/shop")
+
+
+# --- found ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -200,16 +200,15 @@ def test_a_replaced_or_deleted_note_comes_back_and_the_undo_too(trips: Vault) ->
     assert trips.files.read(trips.folder, "trip/A.md").text == was.text
 
 
-def test_a_deleted_folder_goes_with_all_that_is_in_it_and_comes_back(trips: Vault) -> None:
+def test_a_folder_goes_or_moves_with_all_that_is_in_it_and_comes_back_if_it_can(
+    trips: Vault,
+) -> None:
     done, number = trips.files.delete_folder(trips.folder, "trip")
     assert set(done) == ALL
     assert (trips.paths(), files_of(trips)) == ({}, set())
     trips.files.versions.undo(number)
     assert files_of(trips) == ALL
     assert (trips.root / "trip/deep/map.png").read_bytes() == PICTURE
-
-
-def test_a_moved_folder_takes_all_along_and_comes_back(trips: Vault) -> None:
     ids = set(trips.paths().values())
     moved = trips.files.move_folder(trips.folder, "trip", "old/trip")
     assert len(moved.done) == 4
@@ -217,6 +216,13 @@ def test_a_moved_folder_takes_all_along_and_comes_back(trips: Vault) -> None:
     assert files_of(trips) == {f"old/{path}" for path in ALL}
     assert set(trips.paths().values()) == ids
     trips.files.versions.undo(moved.number)
+    assert files_of(trips) == ALL
+    _, number = trips.files.delete_folder(trips.folder, "trip")
+    trips.put("trip/New.md", "written since")
+    with pytest.raises(BadInput, match="again"):
+        trips.files.versions.undo(number)
+    shutil.rmtree(trips.root / "trip")
+    trips.files.versions.undo(number)
     assert files_of(trips) == ALL
 
 
@@ -247,16 +253,6 @@ def test_a_folder_that_is_not_there_is_neither_moved_nor_deleted(trips: Vault) -
         with pytest.raises(NotFound):
             trips.files.delete_folder(trips.folder, path)
     assert len(files_of(trips)) == 4
-
-
-def test_what_has_the_path_by_now_is_not_replaced(trips: Vault) -> None:
-    _, number = trips.files.delete_folder(trips.folder, "trip")
-    trips.put("trip/New.md", "written since")
-    with pytest.raises(BadInput, match="again"):
-        trips.files.versions.undo(number)
-    shutil.rmtree(trips.root / "trip")
-    trips.files.versions.undo(number)
-    assert files_of(trips) == ALL
 
 
 def test_a_folder_that_the_system_does_not_let_go_stays(trips: Vault) -> None:
