@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from observer.core.config import Settings
 from observer.core.events import (
@@ -33,7 +31,6 @@ from observer.core.events import (
 )
 from observer.importers.jsonl import OBJECT_BYTES, Problems
 from observer.importers.source import events_of, sources
-from tests.support import SCALARS, json_of
 
 Record = dict[str, Any]
 
@@ -501,6 +498,7 @@ def cursor(path: Path, *bubbles: Record) -> Path:
 
 
 EDITED = {"old_string": "a", "new_string": "b"}
+CURSOR_CALL = cursor_call("MultiEdit", file_path="a.py", edits=[EDITED])
 
 
 @pytest.mark.parametrize(
@@ -512,7 +510,7 @@ EDITED = {"old_string": "a", "new_string": "b"}
         (cursor_call("glob_file_search", glob_pattern="*.py"), Search, "*.py"),
         (cursor_call("codebase_search", query="where?"), Search, "where?"),
         (cursor_call("write", file_path="a.py", contents="x"), FileWrite, "content='x'"),
-        (cursor_call("MultiEdit", file_path="a.py", edits=[EDITED]), FileWrite, "new='b'"),
+        (CURSOR_CALL, FileWrite, "new='b'"),
         (cursor_call("edit_file", "error", "no file", target_file="a.py"), FileWrite, "no file"),
         (
             cursor_call("apply_patch", patch="*** Begin Patch\n*** Delete File: a.py\n"),
@@ -535,29 +533,6 @@ def test_the_database_of_cursor_has_names_of_its_own_for_tools(
     (body,) = bodies("cursor", cursor(tmp_path / "state.vscdb", call))
     assert isinstance(body, kind)
     assert about in repr(body)
-
-
-_NAMES = ["bubbleId", "type", "text", "name", "status", "rawArgs", "createdAt"]
-_JSON = json_of(SCALARS | st.floats() | st.just("b0"), st.sampled_from(_NAMES))
-
-
-@settings(max_examples=40)
-@given(_JSON, _JSON, st.dictionaries(st.sampled_from(["name", "status", "rawArgs"]), _JSON))
-def test_no_value_ends_an_import_of_cursor(
-    tmp_path: Path, heads: Any, bubble: Any, tool: Record
-) -> None:
-    path = tmp_path / "state.vscdb"
-    path.unlink(missing_ok=True)
-    about = {"composerId": "c1", "createdAt": at(0), "fullConversationHeadersOnly": heads}
-    used = {"type": 2, "toolFormerData": {"name": "grep", "status": "completed", **tool}}
-    more = {"fullConversationHeadersOnly": [{"bubbleId": "b0"}, {"bubbleId": "b1"}]}
-    values = {
-        "bubbleId:c1:b0": bubble,
-        "bubbleId:c1:b1": used,
-        "composerData:c1": {**about, **more},
-    }
-    table(path, "cursorDiskKV", values | {"composerData:c2": {**about, "composerId": "c2"}})
-    assert len(events_in("cursor", path)) <= 7
 
 
 # --- Pi, Cline, Droid -----------------------------------------------------------------------------
