@@ -321,7 +321,7 @@ def test_a_fork_brings_only_what_is_new_in_it(shop: Path, tmp_path: Path) -> Non
 def test_copies_of_one_session_are_united(shop: Path, tmp_path: Path) -> None:
     played = fixed_bug(shop)
     path = played.write(tmp_path / "one")
-    with gzip.open(tmp_path / "two.jsonl.gz", "wb") as packed:
+    with gzip.open(tmp_path / "a.jsonl.gz", "wb") as packed:
         packed.write(b"".join(played.lines()[2:]))
     assert events_in("claude-code", tmp_path) == events_in("claude-code", path)
 
