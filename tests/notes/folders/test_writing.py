@@ -200,15 +200,23 @@ def test_a_replaced_or_deleted_note_comes_back_and_the_undo_too(trips: Vault) ->
     assert trips.files.read(trips.folder, "trip/A.md").text == was.text
 
 
-def test_a_folder_goes_or_moves_with_all_that_is_in_it_and_comes_back_if_it_can(
-    trips: Vault,
-) -> None:
+def test_a_folder_goes_with_all_that_is_in_it_and_comes_back_if_it_can(trips: Vault) -> None:
     done, number = trips.files.delete_folder(trips.folder, "trip")
     assert set(done) == ALL
     assert (trips.paths(), files_of(trips)) == ({}, set())
     trips.files.versions.undo(number)
     assert files_of(trips) == ALL
     assert (trips.root / "trip/deep/map.png").read_bytes() == PICTURE
+    _, number = trips.files.delete_folder(trips.folder, "trip")
+    trips.put("trip/New.md", "written since")
+    with pytest.raises(BadInput, match="again"):
+        trips.files.versions.undo(number)
+    shutil.rmtree(trips.root / "trip")
+    trips.files.versions.undo(number)
+    assert files_of(trips) == ALL
+
+
+def test_a_folder_moves_with_its_notes_and_back(trips: Vault) -> None:
     ids = set(trips.paths().values())
     moved = trips.files.move_folder(trips.folder, "trip", "old/trip")
     assert len(moved.done) == 4
@@ -216,13 +224,6 @@ def test_a_folder_goes_or_moves_with_all_that_is_in_it_and_comes_back_if_it_can(
     assert files_of(trips) == {f"old/{path}" for path in ALL}
     assert set(trips.paths().values()) == ids
     trips.files.versions.undo(moved.number)
-    assert files_of(trips) == ALL
-    _, number = trips.files.delete_folder(trips.folder, "trip")
-    trips.put("trip/New.md", "written since")
-    with pytest.raises(BadInput, match="again"):
-        trips.files.versions.undo(number)
-    shutil.rmtree(trips.root / "trip")
-    trips.files.versions.undo(number)
     assert files_of(trips) == ALL
 
 
