@@ -186,8 +186,7 @@ class Notes(NoteReader):
         """Store a note, in the project named, else in the one around a folder, new or known.
 
         Raises: BadInput, SecretRefused (as `check`; or nothing is recorded of the folder),
-        NotFound, Ambiguous (the project, or a link), RuleUserOnly (an agent would replace an
-        approved rule).
+        NotFound, Ambiguous (the project, or a link), RuleUserOnly (the rule is approved).
         """
         check(note)
         body = self._body(note)

@@ -131,8 +131,7 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
     )
     stamp = stamp_of(watched)
     ref = claimed = _ref(git_dir)
-    if ref == _STUB:
-        # In tables, which only git knows; nothing where it is older.
+    if ref == _STUB:  # in tables, which only git knows
         ref = _git(root, "symbolic-ref", "--quiet", "HEAD", wait_s=TABLES_WAIT_S)
         head = ("rev-parse", "--verify", "--quiet", "HEAD")
         commit = _hash(_git(root, *head, wait_s=TABLES_WAIT_S))
