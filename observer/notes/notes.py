@@ -216,9 +216,7 @@ class Notes(NoteReader):
         with self._store.read() as reader:
             item = reader.item(stored.item or 0)
             if item is None:
-                raise NotFound(
-                    "the note was forgotten while it was stored", hint="remember it again"
-                )
+                raise NotFound("the note was forgotten meanwhile", hint="remember it again")
             unknown = (link for link in item.links if not link.target and link.kind != FORMERLY)
             dangling = [one.title for one in unknown if not self._called(reader, one.title, item)]
             names = {project.id: project.name for project in reader.projects()}

@@ -142,8 +142,7 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
     if commit and inode not in root_commits:
         # "" where the history is cut short or too long.
         asked = ("rev-list", "--max-parents=0", "--timestamp", "HEAD", "--")
-        is_cut = os.path.exists(os.path.join(common_dir, "shallow"))
-        lines = () if is_cut else _git(root, *asked).splitlines()
+        lines = () if os.path.exists(f"{common_dir}/shallow") else _git(root, *asked).splitlines()
         roots = sorted((int(when), name) for when, name in map(str.split, lines))
         root_commits[inode] = roots[0][1] if roots else ""
     place = Place(
