@@ -1,17 +1,12 @@
 """Comparing two versions of a file, or of pieces of one: symbols changed, lines in common.
 
 Both versions are read the same way, so that a difference between readers is never a change. Of a
-whole file, only what its changed lines touch is read. Line comparison takes linear time.
+whole file, only what its changed lines touch is read.
 
 Symbols are paired by path; several of one path (overloads, branches of an `#ifdef`) by what they
-say, then by their signatures, then in order. What only moved or was laid out anew did not change:
-code is compared by its tokens, without what a formatter decides. Text in quotes stays as it is. Of
-a language where indentation has a meaning, the breaks between lines stay too, unless they are
-inside brackets. Of what is left, a removed and an added symbol that say the same but for the name
-are one that was renamed.
-
-A `ChangeSummary` says in numbers and names what an edit changed in one file (step 6 of
-interpretation); sums of it are of several edits.
+say, then by their signatures, then in order. Code is compared by its tokens, without what a
+formatter decides. A removed and an added symbol that say the same but for the name are one that was
+renamed. A `ChangeSummary` says in numbers and names what one or several edits changed in a file.
 """
 
 from __future__ import annotations
@@ -91,7 +86,6 @@ def compare_parameters(
 
 
 def _parameters(symbol: Symbol) -> list[str]:
-    """Return the parameters of a signature, each as it begins."""
     signature = symbol.signature
     at = signature.find("(", max(0, signature.find(symbol.name)))
     parts, depth = [""], 0
@@ -118,21 +112,16 @@ def compare_files(old: str, new: str, language: str) -> SymbolChanges | None:
     start, end = common_affixes(before, after)
     if start == len(before) == len(after):
         return SymbolChanges()
-    end -= _behind(before[len(before) - end :])
+    following = before[len(before) - end :][:_COMMENT_LINES]
+    # Up to what a comment behind the change is of.
+    codes = ((count, line.strip()) for count, line in enumerate(following, 1))
+    own = (count for count, code in codes if code and not code.startswith(_COMMENTING))
+    end -= next(own, len(following))
     # First what was just written: it is broken more often than what stood there.
     now = _part(new, language, (start, end))
     was = _part(old, language, (start, end)) if now else None
     both = (was, now) if was and now else (_by_lines(old, language), _by_lines(new, language))
     return _changes([both], language)
-
-
-def _behind(following: Sequence[str]) -> int:
-    """Return how many lines behind a change to look at: those up to what a comment is of."""
-    for count, line in enumerate(following[:_COMMENT_LINES], 1):
-        code = line.strip()
-        if code and not code.startswith(_COMMENTING):
-            return count
-    return min(len(following), _COMMENT_LINES)
 
 
 def _part(text: str, language: str, around: tuple[int, int]) -> _Side | None:
@@ -174,7 +163,6 @@ def _by_lines(text: str, language: str) -> _Side:
 
 
 def _changes(sides: Sequence[_Sides], language: str) -> SymbolChanges:
-    """Return what became of symbols."""
     was = [one for side, _ in sides for one in side.symbols]
     now = [one for _, side in sides for one in side.symbols]
     is_indented = language in GRAMMARS and GRAMMARS[language].is_indented
@@ -243,14 +231,7 @@ _Key: TypeAlias = Callable[[Symbol], Hashable]
 def pair_symbols(
     before: Sequence[Symbol], after: Sequence[Symbol], *, is_data: bool, is_indented: bool
 ) -> SymbolChanges:
-    """Return what became of some symbols.
-
-    Args:
-        before: those that were there.
-        after: those that are there.
-        is_data: of what came or went, only the outermost is listed.
-        is_indented: indentation has a meaning.
-    """
+    """Return what became of some symbols; of data, only the outermost that came or went."""
 
     def laid_out(text: str) -> tuple[str, ...]:
         return _tokens(text, is_indented=is_indented)
@@ -339,10 +320,7 @@ def _by_shape(symbols: _Symbols) -> dict[_Shape, list[str]]:
 
 
 def _without(name: str, text: str) -> str:
-    """Return a text without a name wherever it stands as a whole word.
-
-    By hand: compiling a pattern for each name costs more than all else that is done with it.
-    """
+    """Return a text without a name as a whole word; a pattern for each name would cost far more."""
     kept = []
     start = at = 0
     while name and (found := text.find(name, at)) >= 0:
@@ -462,13 +440,7 @@ def parameters_changed(write: FileWrite) -> dict[str, tuple[list[str], list[str]
 def summarize_edits(
     edits: Sequence[Edit], language: str, symbols: SymbolChanges | None = None
 ) -> ChangeSummary:
-    """Compare what pieces of one file said before and after, taken together.
-
-    Args:
-        edits: the pieces.
-        language: as `languages.language_of` names it.
-        symbols: what became of the symbols, where that was seen in the whole file.
-    """
+    """Compare pieces of a file before and after; `symbols` if they were seen in the whole file."""
     gone: list[str] = []
     fresh: list[str] = []
     for edit in edits:
@@ -506,11 +478,6 @@ def _path(path: str) -> str:
     return one_line(path, _PATH_CHARS)
 
 
-def has_symbols(path: str) -> bool:
-    """Return whether a file's name is one of a language whose symbols are known."""
-    return bool(language_of(path))
-
-
 def symbol_changes_of(path: str, old: str | None, new: str | None) -> SymbolChanges | None:
     """Return what became of the symbols of a file; None if one of its texts is not known."""
     language = language_of(path)
@@ -530,8 +497,7 @@ def symbol_changes_of(path: str, old: str | None, new: str | None) -> SymbolChan
 def texts_around(text: str, edits: Sequence[Edit]) -> tuple[str, str] | None:
     """Return a file before and after some edits, by a later text of it that still shows them all.
 
-    What else changed in the file since is in both. None if an edit is not there, or stands at
-    several places.
+    None if an edit is not there, or stands at several places.
     """
     before = text
     for edit in reversed(edits):

@@ -222,10 +222,7 @@ def language_of(path: str) -> str:
 def definition_name(line: str, indent: int, language: str) -> str:
     """Return the name that a line defines, of at most 100 characters, or an empty string.
 
-    Args:
-        line: without its indentation; its first 300 characters are read.
-        indent: how many characters that was.
-        language: as `language_of` names it; any other is read by what most languages share.
+    `line` is without its `indent`; an unknown language is read by what most share.
     """
     outermost, inner, deepest = _GRAMMARS.get(language, _SHARED)
     match = (inner if indent else outermost).match(line, 0, _LINE_CHARS)

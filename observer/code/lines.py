@@ -1,13 +1,8 @@
 """Reading definitions line by line, for what has no grammar and for what a grammar cannot read.
 
 A definition reaches to the next line that is indented no deeper, or to the next heading. The time
-is linear in the text, whatever it holds.
-
-The headings of a Markdown text: with `#` or underlined, outside of code and of front matter.
-
-The keys of a YAML text, by its lines: its grammar can be made to crash the process.
-
-A key inside a list, or inside a block of text, names nothing.
+is linear in the text. YAML is read so because its grammar can be made to crash the process; a key
+inside a list, or inside a block of text, names nothing.
 """
 
 from __future__ import annotations
@@ -66,7 +61,6 @@ def markdown_headings(lines: Sequence[str]) -> dict[int, str]:
 
 
 def _front(lines: Sequence[str]) -> int:
-    """Return where a text begins behind its front matter."""
     if lines and lines[0].rstrip() == _FRONT:
         for number, line in enumerate(lines[1:], 2):
             if line.rstrip() == _FRONT:

@@ -49,15 +49,7 @@ class _Computed(Exception):
 
 
 def method_calls(script: str, owner: str) -> list[MethodCall]:
-    """Return the calls of an object's methods, those whose first argument is written out.
-
-    A field of an argument whose value is computed is left out.
-
-    Args:
-        script: JavaScript; a short one may be broken somewhere, of one that is very long nothing
-            is read.
-        owner: the name by which the script knows the object.
-    """
+    """Return the calls of an object's methods whose argument, or its fields, are written out."""
     source = script.encode("utf-8", "surrogatepass") if len(script) <= MOST_CHARS else b""
     try:
         found = tree.find_captures(source, "javascript", _QUERY)
@@ -119,8 +111,13 @@ class _Reader:
         for part in node.named_children:
             if part.type not in {"string_fragment", "escape_sequence"}:
                 raise _Computed
-            is_escape = part.type == "escape_sequence"
-            said += _unescaped(self.source(part)) if is_escape else self.source(part)
+            shown = self.source(part)
+            if part.type == "escape_sequence":
+                code = _CODE.fullmatch(shown)
+                number = int(code[1] or code[2] or code[3], 16) if code else 0
+                plain = chr(number) if number < 0x110000 else ""
+                shown = plain if code else _ESCAPES.get(shown[1:], shown[1:])
+            said += shown
         # Two escapes may be the halves of one character.
         return said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -153,10 +150,3 @@ class _Reader:
 
 def _parts(node: Node) -> list[Node]:
     return [one for one in node.named_children if one.type != "comment"]
-
-
-def _unescaped(sequence: str) -> str:
-    if found := _CODE.fullmatch(sequence):
-        number = int(found[1] or found[2] or found[3], 16)
-        return chr(number) if number < 0x110000 else ""
-    return _ESCAPES.get(sequence[1:], sequence[1:])

@@ -36,12 +36,7 @@ class ParsedText(NamedTuple):
 
 
 def outline(text: str, language: str) -> tuple[Symbol, ...]:
-    """Return the symbols of a text or of a piece of one, in the order in which they begin.
-
-    Args:
-        text: anything; broken syntax gives what its lines say.
-        language: as `languages.language_of` names it.
-    """
+    """Return the symbols of a text, or of a piece, in order; broken syntax gives what lines say."""
     found = parse_symbols(text, language)
     return lines.read_symbols(text, language) if found is None else found
 
@@ -66,17 +61,16 @@ def parse_fragment(text: str, language: str) -> ParsedText | None:
 
 
 def parse_lines(text: str, language: str, first: int, last: int) -> ParsedText | None:
-    """Return what the tree of a parsable file says of some of its lines; None if it is not sound.
-
-    Args:
-        text: the file.
-        language: as `languages.language_of` names it.
-        first: where the lines begin, counted from 0.
-        last: where they end, not included.
-    """
+    """Return what a file's tree says of lines `first` to before `last`, from 0; None if unsound."""
     source = text.encode("utf-8", "replace")
-    try:
-        nodes = tree.find_nodes(source, language, _span(source, first, last))
+    begin = 0
+    for _ in range(first):
+        begin = source.find(b"\n", begin) + 1
+    end = begin
+    for _ in range(last - first):
+        end = source.find(b"\n", end) + 1 or len(source)
+    try:  # with the line breaks around them
+        nodes = tree.find_nodes(source, language, (max(begin - 1, 0), max(end, begin + 1)))
     except tree.TooComplex:
         return None
     if nodes is None:
@@ -102,17 +96,6 @@ def _sound(text: str, language: str) -> _Found | None:
     except tree.TooComplex:
         pass
     return None
-
-
-def _span(source: bytes, first: int, last: int) -> tree.Span:
-    """Return where some lines are, with the line breaks around them."""
-    begin = end = 0
-    for _ in range(first):
-        begin = source.find(b"\n", begin) + 1
-    end = begin
-    for _ in range(last - first):
-        end = source.find(b"\n", end) + 1 or len(source)
-    return max(begin - 1, 0), max(end, begin + 1)
 
 
 def _symbols(found: _Found, text: str, language: str, *, with_locals: bool) -> tuple[Symbol, ...]:
@@ -176,7 +159,10 @@ def repair_fragment(text: str, grammar: Grammar) -> Iterator[RepairedFragment]:
         yield _indented(text, grammar)
         return
     before = "" if not grammar.before or "<?" in text else grammar.before
-    closed, left = _braces(text) if grammar.statement else (0, 0)
+    # How many braces it closes without opening them, and how far open it ends.
+    braces = _BRACES.findall(text) if grammar.statement else ()
+    depths = [0, *accumulate(1 if one == "{" else -1 for one in braces)]
+    closed, left = -min(depths), depths[-1]
     inside = grammar.member + grammar.statement
     openings = [""]
     if closed:
@@ -205,12 +191,6 @@ def is_plausibly_nested(text: str) -> bool:
 
 def _count(text: str, parts: Iterable[str]) -> int:
     return sum(map(text.count, parts))
-
-
-def _braces(text: str) -> tuple[int, int]:
-    """Return how many braces a text closes without opening them, and how far open it ends."""
-    depths = [0, *accumulate(1 if one == "{" else -1 for one in _BRACES.findall(text))]
-    return -min(depths), depths[-1]
 
 
 def _indented(text: str, grammar: Grammar) -> RepairedFragment:
@@ -256,8 +236,6 @@ class _Open:
 
 
 class _Nesting:
-    """The definitions that are open at a place of a text."""
-
     def __init__(self, text: bytes, grammar: Grammar, *, with_locals: bool) -> None:
         self._text = text
         self._grammar = grammar
@@ -281,7 +259,12 @@ class _Nesting:
         """Take what begins next."""
         if one.kind == "comment":
             self._inside[-1].cuts.append((one.start, one.end))
-            self._comment(one)
+            line = self._text[self._text.rfind(b"\n", 0, one.start) + 1 : one.start]
+            if line.strip():
+                self._inside[-1].comments.append(one)
+            else:
+                self._leave_apart(one.start)
+                self._ahead.append(one)
         elif one.kind == "decorator":
             self._decorated = one.start if self._decorated is None else self._decorated
         elif one.start >= self._hidden:
@@ -289,14 +272,6 @@ class _Nesting:
             self._decorated = None
             self._leave_apart(start)
             self._hidden = self._open(one._replace(start=start))
-
-    def _comment(self, one: FoundNode) -> None:
-        line = self._text[self._text.rfind(b"\n", 0, one.start) + 1 : one.start]
-        if line.strip():
-            self._inside[-1].comments.append(one)
-        else:
-            self._leave_apart(one.start)
-            self._ahead.append(one)
 
     def _leave_apart(self, at: int) -> None:
         """Give the comments that do not stand right before a place to what they stand in."""

@@ -287,10 +287,7 @@ Span: TypeAlias = tuple[int, int]
 
 
 class FoundNode(NamedTuple):
-    """A node that a pattern found; `start`, `body` and `end` are places in the source.
-
-    `body` is where the signature ends, `owner` the type that the definition belongs to.
-    """
+    """A node that a pattern found, by places in the source; at `body` its signature ends."""
 
     kind: str
     start: int
@@ -307,13 +304,8 @@ class TooComplex(Exception):
 def find_nodes(text: bytes, language: str, part: Span | None = None) -> list[FoundNode] | None:
     """Return what the grammar's patterns find, outermost first; None if the tree is broken.
 
-    Args:
-        text: in UTF-8.
-        language: one that has a grammar.
-        part: with it, only what it touches is looked for, and only there the tree must be sound.
-
-    Raises:
-        TooComplex: nor is there any sense in asking about more of this text.
+    With a `part`, only what it touches is looked for, and only there the tree must be sound.
+    Raises: TooComplex (nor is there any sense in asking about more of this text).
     """
     root = _parsed(text, language, lenient_bytes=LENIENT_BYTES if part else 0)
     if root is None or (part and _is_broken(root, part)):
@@ -332,13 +324,8 @@ def find_nodes(text: bytes, language: str, part: Span | None = None) -> list[Fou
 def find_captures(text: bytes, language: str, pattern: str) -> list[dict[str, list[Node]]]:
     """Return the nodes of each match of a pattern by their names in it, in the text's order.
 
-    Args:
-        text: in UTF-8; one of more than `LENIENT_QUERY_BYTES` must not be broken anywhere.
-        language: one that has a grammar.
-        pattern: a query of tree-sitter's.
-
-    Raises:
-        TooComplex: the text takes more work than is spent on one.
+    A text of more than `LENIENT_QUERY_BYTES` must not be broken anywhere. Raises: TooComplex (the
+    text takes more work than is spent on one).
     """
     root = _parsed(text, language, lenient_bytes=LENIENT_QUERY_BYTES)
     if root is None:
@@ -395,7 +382,6 @@ def _parsed(text: bytes, language: str, *, lenient_bytes: int) -> Node | None:
 
 
 def _is_broken(root: Node, part: Span) -> bool:
-    """Return True if a tree does not know what a part of its text is."""
     waiting = [root] if root.has_error else []
     while waiting:
         node = waiting.pop()
@@ -433,18 +419,13 @@ def _read(
     body = captures["body"][0].start_byte if "body" in captures else end
     owner = _decoded(captures["owner"][0].text or b"") if "owner" in captures else ""
     for declared in captures["name"]:
-        name = _innermost(declared)
+        name = declared  # behind pointers and parameters of a declarator
+        while inner := name.child_by_field_name("declarator") or (
+            name.named_children[-1] if name.type in _WRAPPING else None
+        ):
+            name = inner
         called = _decoded(text[name.start_byte : name.end_byte])
         yield ("", name.start_byte), FoundNode(kind, start, body, end, called, owner)
-
-
-def _innermost(name: Node) -> Node:
-    """Return what a declarator declares, behind its pointers and parameters."""
-    while inner := name.child_by_field_name("declarator") or (
-        name.named_children[-1] if name.type in _WRAPPING else None
-    ):
-        name = inner
-    return name
 
 
 def _decoded(text: bytes) -> str:

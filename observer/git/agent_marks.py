@@ -1,10 +1,8 @@
 """What commits say of the agents that made them: trailers, git-ai notes, Entire checkpoints.
 
-Anybody can write these: they are claims, and shown as such.
-
-Notes of git-ai at `refs/notes/ai` say which lines of a commit an agent wrote, in which session.
-Format 3.0.0: files with lines by key, `---`, and a JSON object that says what the keys stand for.
-Its keys are `h_…` for people, `s_…::t_…` for a tool call of a session, or of a prompt.
+Anybody can write these: they are claims, and shown as such. Format 3.0.0 of git-ai's notes: files
+with lines by key, `---`, and a JSON object that says what the keys stand for: `h_…` for people,
+`s_…::t_…` for a tool call of a session, or of a prompt.
 """
 
 from __future__ import annotations
@@ -91,10 +89,7 @@ _AGENT = re.compile(
 
 
 class AgentMark(Value):
-    """One claim that an agent made a commit, or lines of it.
-
-    `lines` counts those of the lines asked about that it names, 0 where it names none.
-    """
+    """One claim that an agent made a commit, or how many of the `lines` asked about."""
 
     source: Source
     tool: str = ""
@@ -105,11 +100,7 @@ class AgentMark(Value):
 
 
 def agent_marks(root: str, origin: BlamedCommit) -> tuple[AgentMark, ...]:
-    """Return the claims about a commit of which `blame_lines` found lines, the strongest first.
-
-    Raises:
-        NotFound: git is not installed, or does not answer in time.
-    """
+    """Return the claims about a commit with blamed lines, the strongest first. Raises: NotFound."""
     if not origin.hash:
         return ()
     words = ("--no-show-signature", f"--notes={REF}", "--format=%(trailers:only,unfold)%x00%N")

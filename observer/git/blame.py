@@ -1,8 +1,7 @@
 """git blame and file history: commits that made lines of a file or touched it; lines of one.
 
 Earlier forms of a commit are those that history has no more and that brought lines which it has
-now. A rebase, an amend or a pick keeps the author and the author's time of a commit, a squash keeps
-its lines only. What git drops from history it keeps for weeks, by its reflog.
+now: a rebase, an amend or a pick keeps author and time, a squash the lines only.
 """
 
 from __future__ import annotations
@@ -89,16 +88,8 @@ def blame_lines(root: str, path: str, *, first: int, last: int) -> list[BlamedCo
     """Return the commits behind some lines of a file as it is on the disk, newest first.
 
     Those that lines only look like stand behind those that made them. Their `before_ms` is not
-    known yet: `with_previous_time` asks for it.
-
-    Args:
-        root: the work tree.
-        path: the file, relative to it.
-        first: first line, from 1.
-        last: last line, included.
-
-    Raises:
-        NotFound: git does not know the file, or it has no such line; or there is no git.
+    known yet: `with_previous_time` asks for it. Lines count from 1; the last is included. Raises:
+    NotFound (git does not know the file, or it has no such line; or git does not answer).
     """
     made = _lines(root, path, first, last, "-w")
     if made is None:
@@ -119,7 +110,6 @@ def blame_lines(root: str, path: str, *, first: int, last: int) -> list[BlamedCo
 
 
 def _lines(root: str, path: str, first: int, last: int, *options: str) -> list[_Line] | None:
-    """Return which commit made each line; None if git cannot say."""
     words = ("blame", "--porcelain", *options, f"-L{first},{last}", "--", path)
     answer = git_output(root, *words)
     if answer is None:
@@ -165,11 +155,8 @@ def _origins(root: str, lines: Sequence[_Line]) -> list[BlamedCommit]:
 def with_previous_time(root: str, origin: BlamedCommit, own: Collection[str] = ()) -> BlamedCommit:
     """Return one of `blame_lines` with its `before_ms` and `earlier_path`.
 
-    Args:
-        root: the work tree.
-        origin: the commit.
-        own: authors of commits that were made here. Another's commit that a rebase put before this
-            one says nothing about when this one was begun.
+    `own` are authors of commits that were made here. Another's commit that a rebase put before this
+    one says nothing about when this one was begun.
     """
     path = ("--", origin.path)
     commits = _followed(root, f"-{_MOST_BEFORE}", origin.hash or "HEAD", *path)
@@ -187,24 +174,14 @@ def with_previous_time(root: str, origin: BlamedCommit, own: Collection[str] = (
 
 
 def local_authors(root: str) -> frozenset[str]:
-    """Return whose commits were made in this clone, as far as its reflog goes back.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
+    """Return whose commits were made here, as far as the reflog goes back. Raises: NotFound."""
     made = ("--extended-regexp", r"--grep-reflog=^commit( \((initial|amend|merge)\))?:")
     words = ("log", "-g", f"-{_MOST_MOVES}", *_PLAIN, "--all", "--format=%an", *made)
     return frozenset(filter(None, (git_output(root, *words) or "").split("\n")))
 
 
 def file_commits(root: str, path: str, *, limit: int) -> list[BlamedCommit]:
-    """Return the last commits that touched a file, under earlier names too, newest first.
-
-    Each has the name that the file had then; as of `blame_lines`, no `before_ms`.
-
-    Raises:
-        NotFound: no commit knows it; or there is no git.
-    """
+    """Return the last commits that touched a file, by its name then, newest first; or NotFound."""
     found = _followed(root, f"-{limit}", "HEAD", "--", path)
     if not found:
         raise NotFound(f"git knows no file {path}", hint="name a committed file")
@@ -212,16 +189,7 @@ def file_commits(root: str, path: str, *, limit: int) -> list[BlamedCommit]:
 
 
 def last_commits(root: str, paths: Collection[str]) -> dict[str, str]:
-    """Return the newest commit of HEAD's history that changed each file, by path.
-
-    Args:
-        root: the work tree.
-        paths: relative to it; a folder stands for all files that were ever in it.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time.
-        ObserverError: there is no commit.
-    """
+    """Return the newest commit of each file, of folders all. Raises: NotFound, ObserverError."""
     words = ("log", "--format=tformat:%x00%H%x00", "--name-only", "--no-renames", *_PLAIN)
     asked = ("--literal-pathspecs", *words, "--diff-merges=combined", "--", *paths)
     found: dict[str, str] = {}
@@ -239,11 +207,7 @@ def last_commits(root: str, paths: Collection[str]) -> dict[str, str]:
 
 
 def trunk_times(root: str, *, at_most: int) -> list[tuple[int, str]]:
-    """Return the newest commits of HEAD and its first parents, each behind when it was made.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
+    """Return the newest first parents of HEAD, each behind when it was made. Raises: NotFound."""
     words = ("log", "--first-parent", f"--max-count={at_most}", "--format=%ct %H", *_PLAIN)
     lines = (git_output(root, *words) or "").splitlines()
     return [
@@ -311,11 +275,7 @@ _PATCH = (
 def with_earlier_forms(
     root: str, origins: Sequence[BlamedCommit], own: Collection[str]
 ) -> list[BlamedCommit]:
-    """Return the commits with `before_ms`, as `with_previous_time` says, `forms` and `brought`.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time.
-    """
+    """Return the commits with `before_ms`, `forms` and `brought`. Raises: NotFound."""
     names = sorted({name for one in origins for name in one.paths})
     asked = [one.hash for one in origins if one.hash]
     beside = list(_patches(root, names, *_BESIDE)) if names else []

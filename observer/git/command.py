@@ -1,7 +1,7 @@
 """GitPython's `Git` in a closed environment and with time limits: the only use of GitPython.
 
-Of that package only `git.cmd` is imported. Its `__init__` would run the first git of PATH, or what
-a variable names, and bring `Repo`, which reads a repository's own configuration.
+Only `git.cmd` is imported: the package's `__init__` would run the first git of PATH, and bring
+`Repo`, which reads a repository's own configuration.
 """
 
 from __future__ import annotations
@@ -25,13 +25,7 @@ ANSWER_BYTES = 256 << 20
 
 
 class GitProcess(Git.AutoInterrupt):
-    """A git that was started; it ends with whatever it started, as a context manager or unused.
-
-    Args:
-        process: leads a process group of its own.
-        wait_s: longest wait for output.
-        in_all: whether that is for all of it together.
-    """
+    """A git that was started, and ends with what it started; waits `wait_s`, maybe for all."""
 
     def __init__(self, process: subprocess.Popen[bytes], *, wait_s: float, in_all: bool) -> None:
         super().__init__(process, process.args)
@@ -48,11 +42,7 @@ class GitProcess(Git.AutoInterrupt):
         self._terminate()
 
     def all(self) -> bytes:
-        """Return all output.
-
-        Raises:
-            GitTimeout: it does not come to an end, or is longer than `ANSWER_BYTES`.
-        """
+        """Return all output. Raises: GitTimeout (it does not end, or is too long)."""
         answer = bytearray()
         while part := self.stdout.read(PART_BYTES):
             answer += part
@@ -61,11 +51,7 @@ class GitProcess(Git.AutoInterrupt):
         return bytes(answer)
 
     def code(self) -> int:
-        """Wait until it ends by itself, and return its exit code.
-
-        Raises:
-            GitTimeout: it does not.
-        """
+        """Wait until it ends by itself; return its exit code. Raises: GitTimeout."""
         try:
             return self._process.wait(self._wait_s)
         except subprocess.TimeoutExpired as error:
@@ -86,13 +72,7 @@ class _Content(Git.CatFileContentStream):
 
 
 class SafeGit(Git):
-    """git for one repository, of which GitPython knows neither the folder nor the environment.
-
-    It would expand `~` and variables in the one, and add the other to ours.
-
-    Args:
-        start: starts git with these words and this to read.
-    """
+    """git for one repository; GitPython would expand its folder and add to our environment."""
 
     CatFileContentStream = _Content
 
@@ -103,11 +83,7 @@ class SafeGit(Git):
     def execute(  # type: ignore[override]  # always as a process
         self, command: Sequence[str], istream: int | None = None, **_: object
     ) -> GitProcess:
-        """Start git; whoever starts it ends it. Which program it is, the first word does not say.
-
-        Raises:
-            NotFound: it is not installed, or a word cannot be passed.
-        """
+        """Start git, for the caller to end; the first word is none. Raises: NotFound."""
         return self._start(command[1:], istream)
 
     def _parse_object_header(self, header_line: str | bytes) -> tuple[str, str, int]:

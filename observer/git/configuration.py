@@ -1,9 +1,7 @@
 """A repository's configuration: parsed here, and reduced to what only describes its format.
 
-git itself never sees the repository's own configuration files (see `repository.mirror`), so a
-setting that is not listed here has no effect, whatever a later git may run for it. The user's own
-configuration is read with git commands that run nothing, whatever is configured; commands that
-read a repository's content belong to `process`.
+git never sees the repository's own files (see `repository.mirror`), so a setting that is not listed
+here has no effect. The user's own configuration is read with git commands that run nothing.
 """
 
 from __future__ import annotations
@@ -79,10 +77,7 @@ def read_config(path: str) -> str:
 
 
 def parse_config(text: str) -> Iterator[Setting]:
-    """Yield the entries of a file in order; what is not valid syntax is left out.
-
-    Source: git-config(1), "Syntax". Includes are not followed.
-    """
+    """Yield a file's entries in order, as git-config(1) says; what is invalid is left out."""
     section = subsection = ""
     position, end = 0, len(text)
     while position < end:
@@ -106,7 +101,6 @@ def _line_end(text: str, position: int) -> int:
 
 
 def _value(text: str, position: int) -> tuple[str, int]:
-    """Return the value that begins at a position, and where its line ends."""
     found: list[str] = []
     kept = 0
     is_quoted = False
@@ -142,16 +136,16 @@ def safe_config(settings: Iterable[Setting]) -> str:
         name, value = setting.name, "true" if setting.value is None else setting.value
         if name in _FORMAT and _FORMAT[name].fullmatch(value):
             kept[name] = value
-        elif _is_unknown(setting, kept.get("core.repositoryformatversion", "0")):
+        elif (
+            setting.section == "extensions"
+            and setting.key not in _HARMLESS
+            and kept.get("core.repositoryformatversion", "0") != "0"
+        ):
             kept["extensions.unknown-to-observer"] = "true"
     lines = (
         f"[{name.partition('.')[0]}]\n\t{name.partition('.')[2]} = {kept[name]}\n" for name in kept
     )
     return "".join(lines)
-
-
-def _is_unknown(setting: Setting, version: str) -> bool:
-    return setting.section == "extensions" and version != "0" and setting.key not in _HARMLESS
 
 
 def is_partial_clone(settings: Iterable[Setting]) -> bool:
@@ -174,17 +168,10 @@ _KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 def run_as_user(
     words: Sequence[str], *, folder: str, environ: Mapping[str, str], wait_s: float = WAIT_S
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run git as the user has it configured, for what is asked about the configuration itself.
+    """Run git as the user has it configured, for questions about the configuration itself.
 
-    Args:
-        words: begin with one of a few commands that run nothing.
-        folder: where.
-        environ: the environment of git; of its own variables only those that
-            choose the user's configuration are kept.
-        wait_s: longest wait.
-
-    Raises:
-        NotFound: git is not installed, does not answer, or the folder is gone.
+    The first word is one of a few commands that run nothing. Raises: NotFound (no git, no answer,
+    or the folder is gone).
     """
     if words[0] not in _COMMANDS:
         raise ValueError(f"git {words[0]} may run what a repository names")
@@ -201,11 +188,7 @@ def run_as_user(
 
 
 def user_setting(name: str, *options: str) -> list[str]:
-    """Return the values of a setting in the user's and the system's configuration, in order.
-
-    Raises:
-        NotFound: git is not installed.
-    """
+    """Return a setting's values in the user's and the system's configuration. Raises: NotFound."""
     values: list[str] = []
     for level in ("--system", "--global"):
         words = ("config", level, "--includes", *options, "-z", "--get-all", name)
@@ -215,10 +198,7 @@ def user_setting(name: str, *options: str) -> list[str]:
 
 
 def is_safe_directory(root: str) -> bool:
-    """Return True if the user trusts a folder of another owner.
-
-    Source: git-config(1), safe.directory.
-    """
+    """Return True if the user trusts another owner's folder, by git-config(1), safe.directory."""
     is_safe = False
     for value in _exceptions(int(time.monotonic() / CACHE_S)):
         if not value:

@@ -1,11 +1,8 @@
 """Exchanging files with a remote repository: the one place where git speaks to another machine.
 
 Only in repositories that observer made for this, in its home: no hook, filter, attribute or link of
-the remote does anything here, and whatever asks for a password is refused. How a remote is reached
-(keys, credential helpers) is the user's own configuration of git and ssh.
-
-Both sides only add files with names of their own, so what two pushed at once is put together
-without a conflict; nothing is ever forced.
+the remote does anything here, and whatever asks for a password is refused. Both sides only add
+files with names of their own, so nothing conflicts, and nothing is ever forced.
 """
 
 from __future__ import annotations
@@ -15,7 +12,6 @@ import random
 import tempfile
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from observer.core.errors import ShareUnavailable
@@ -52,19 +48,10 @@ _BRANCH = "refs/heads/observer"
 _THEIRS = "refs/remotes/share/observer"
 
 
-class _PushTooLate(Exception):
-    """Another has pushed in the meantime."""
-
-
 class Exchange:
     """A work tree of our own whose files are exchanged with one branch of a remote.
 
-    Args:
-        folder: the work tree; made where it is missing.
-        url: of the remote.
-        final: how the paths of files begin that are never changed: a disk that tears one tears it
-            for nobody else.
-        wait_s: longest wait for each answer of git.
+    Files whose paths begin with `final` never change: a disk that tears one tears it for us alone.
     """
 
     def __init__(self, folder: Path, url: str, *, final: str, wait_s: float = WAIT_S) -> None:
@@ -80,11 +67,7 @@ class Exchange:
         )
 
     def refs(self) -> dict[str, str]:
-        """Return the commits of all branches and tags of the remote, by their names.
-
-        Raises:
-            ShareUnavailable: it is out of reach.
-        """
+        """Return the commits of the remote's branches and tags. Raises: ShareUnavailable."""
         answer = self._git("ls-remote", "--quiet", "--heads", "--tags", "--", self._url)
         pairs = [line.split("\t") for line in answer.splitlines()]
         return {name: commit for commit, name in pairs}
@@ -94,12 +77,9 @@ class Exchange:
         return self.refs().get(_BRANCH, "") != self._commit_at(_THEIRS)
 
     def bring(self) -> None:
-        """Add to the work tree what others have pushed.
-
-        Raises:
-            ShareUnavailable: the remote is out of reach, or holds branches that are not ours.
-        """
-        self._unlock()
+        """Add to the work tree what others pushed. Raises: ShareUnavailable (or it is not ours)."""
+        for lock in (self._folder / ".git").glob("*.lock"):  # of a git which was killed
+            lock.unlink(missing_ok=True)
         refs = self.refs()
         if strange := refs.keys() - {_BRANCH}:
             raise ShareUnavailable(
@@ -117,33 +97,25 @@ class Exchange:
         self._git("reset", "--quiet", "--hard", target)
 
     def send(self) -> None:
-        """Send what the work tree has and the remote has not.
-
-        Raises:
-            ShareUnavailable: the remote is out of reach, or takes nothing.
-        """
+        """Send what the remote has not. Raises: ShareUnavailable."""
         self._commit()
         for tried in range(MOST_TRIES):
             ours = self._commit_at("HEAD")
             if not ours or ours == self._commit_at(_THEIRS):
                 return
-            with suppress(_PushTooLate):
-                self._push()
+            try:
+                self._git("push", "--quiet", "--no-verify", "--", self._url, f"HEAD:{_BRANCH}")
+            except ShareUnavailable:
+                self._fetch()
+                if self._is_brought():  # else it was rejected because of what was just fetched
+                    raise
+            else:
                 self._git("update-ref", _THEIRS, ours)
                 return
             # Whoever lost waits for a time of its own: else the slower of two would lose each race.
             time.sleep(random.uniform(0, PAUSE_S * tried))  # noqa: S311 - no secret
             self.bring()
         raise ShareUnavailable(f"others push to {self._url} all the time", hint="try again later")
-
-    def _push(self) -> None:
-        try:
-            self._git("push", "--quiet", "--no-verify", "--", self._url, f"HEAD:{_BRANCH}")
-        except ShareUnavailable:
-            self._fetch()
-            if self._is_brought():
-                raise
-            raise _PushTooLate from None  # it was rejected because of what was just fetched
 
     def _fetch(self) -> None:
         self._git("fetch", "--quiet", "--no-tags", "--", self._url, f"+{_BRANCH}:{_THEIRS}")
@@ -178,11 +150,6 @@ class Exchange:
 
     def _commit_at(self, name: str) -> str:
         return self._git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fails="")
-
-    def _unlock(self) -> None:
-        """Remove the locks that a git left which was killed; the caller lets no other run."""
-        for lock in (self._folder / ".git").glob("*.lock"):
-            lock.unlink(missing_ok=True)
 
     def _git(
         self,

@@ -1,7 +1,6 @@
 """Starting git, and reading its output with a time limit: the only module that starts it.
 
-git is started by its absolute path, without a shell, in a process group of its own that can be
-killed as a whole. `TimedPipe` waits for its output no longer than agreed.
+git is started by its absolute path, without a shell, in a process group that is killed as a whole.
 """
 
 from __future__ import annotations
@@ -33,11 +32,7 @@ def launch(
     reads: int | None = None,
     errors: int | IO[bytes] = subprocess.DEVNULL,
 ) -> subprocess.Popen[bytes]:
-    """Start git, found by the PATH in `environ`; whoever starts it ends it, by `kill`.
-
-    Raises:
-        NotFound: git is not installed, the folder is gone, or a word cannot be passed (NUL).
-    """
+    """Start git, found by the PATH in `environ`, for the caller to `kill`. Raises: NotFound."""
     try:
         return subprocess.Popen(  # noqa: S603 - no shell; what is not ours stands behind options
             [executable(environ.get("PATH")), *words],
@@ -63,11 +58,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def executable(path: str | None = None) -> str:
-    """Return git's absolute path, out of the absolute entries of a PATH, by default our own.
-
-    Raises:
-        NotFound: it is in none of them.
-    """
+    """Return git's absolute path, out of the absolute entries of a PATH. Raises: NotFound."""
     return _executable(os.environ.get("PATH", os.defpath) if path is None else path)
 
 
@@ -96,13 +87,7 @@ class GitTimeout(NotFound):
 
 
 class TimedPipe(io.RawIOBase):
-    """A pipe whose reads raise `GitTimeout` instead of waiting for ever; not seekable.
-
-    Args:
-        pipe: closed with this.
-        wait_s: longest wait.
-        in_all: whether that is for all reads together; else it is for each.
-    """
+    """A pipe whose reads raise `GitTimeout` after `wait_s`, each or `in_all`; not seekable."""
 
     def __init__(self, pipe: IO[bytes], *, wait_s: float, in_all: bool) -> None:
         self._pipe = pipe

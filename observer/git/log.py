@@ -1,8 +1,5 @@
 """git's log as commits, one or the whole history as a stream, the moves of HEAD, and what differs.
 
-`patch` parses git's output into commits and names what changed inside a file, `process` runs git.
-The reflog gives moves of HEAD that no hook reports, or that another one does.
-
 A `CommitDiff` is a commit compared with its first parent, a `DiffEntry` what became of one of its
 files, as blob hashes without text. Names of files and branches are redacted, as in events.
 """
@@ -45,11 +42,7 @@ _NAMES = ("--no-renames",)
 
 
 def read_commit(root: str, rev: str) -> Commit:
-    """Return one commit of the repository at `root`; a merge as its first parent sees it.
-
-    Raises:
-        NotFound: there is no such commit or repository (any more), or no git.
-    """
+    """Return one commit; a merge as its first parent sees it. Raises: NotFound (or no git)."""
     for detail in (_PATCH, _NAMES):
         try:
             for _, commit in _stream(root, (*detail, "--no-walk", "--end-of-options", rev)):
@@ -76,40 +69,27 @@ def commit_history(
 ) -> Iterator[tuple[int, Commit]]:
     """Return (committed_ms, commit) of all commits reachable from one, parents before children.
 
-    Args:
-        root: a folder of the repository.
-        since: a commit; what it contains is left out. One that is unknown here, as after a
-            rewritten history, leaves nothing out.
-        to: the commit.
-        at_most: yield only so many, the newest.
-
-    Raises:
-        NotFound: there is no repository, or no git.
-        ObserverError: while iterating, git found the repository damaged.
+    What `since` contains is left out; if it is unknown here, as after a rewritten history, nothing
+    is. Of `at_most` the newest are yielded. Raises: NotFound (there is no repository, or no git),
+    ObserverError (while iterating, git found the repository damaged).
     """
     wanted = _range(root, since, to)
     if not wanted:
         return iter(())
     detail = _NAMES if is_partial(root) else _PATCH
     limit = () if at_most is None else (f"--max-count={at_most}",)
-    return _history(root, (*detail, *limit, "--date-order", "--reverse", wanted))
+    cut_off = frozenset(read_config(f"{repository_at(root).common_dir}/shallow").split())
+    return (
+        # Where the parents are missing, git shows every file as new.
+        (at_ms, replace(commit, files=()) if commit.hash in cut_off else commit)
+        for at_ms, commit in _stream(root, (*detail, *limit, "--date-order", "--reverse", wanted))
+    )
 
 
 def count_commits(root: str, *, since: str = "", to: str = "HEAD") -> int:
-    """Return how many commits `commit_history` yields.
-
-    Raises:
-        NotFound: there is no repository, or no git.
-    """
+    """Return how many commits `commit_history` yields. Raises: NotFound (no repository)."""
     wanted = _range(root, since, to)
     return int(git_output(root, "rev-list", "--count", wanted, "--") or 0) if wanted else 0
-
-
-def _history(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
-    cut_off = frozenset(read_config(f"{repository_at(root).common_dir}/shallow").split())
-    for at_ms, commit in _stream(root, words):
-        # The parents are missing, so git shows every file as new.
-        yield at_ms, replace(commit, files=()) if commit.hash in cut_off else commit
 
 
 def _stream(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
@@ -128,7 +108,6 @@ def _stream(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
 
 
 def _range(root: str, since: str, to: str) -> str:
-    """Return the commits wanted in git's words, "" if there are none at all."""
     repository_at(root)  # says why, where there is none
     head = resolve_commit(root, to)
     if not head:
@@ -160,21 +139,14 @@ class HeadMove(NamedTuple):
 
 
 def head_moves(root: str) -> list[HeadMove]:
-    """Return the last moves of HEAD, newest first.
-
-    Raises:
-        NotFound: there is no git.
-    """
+    """Return the last moves of HEAD, newest first. Raises: NotFound (git does not answer)."""
     answer = git_output(root, *_REFLOG, "--date=unix", "--format=%H %gd %gs", "HEAD", "--") or ""
     lines = (line.split(" ", 2) for line in answer.split("\n") if line)
     return [HeadMove(to, message, int(at[len("HEAD@{") : -1])) for to, at, message in lines]
 
 
 def head_before_resets(moves: Sequence[HeadMove], to: str) -> str:
-    """Return where HEAD was before resets that were followed by its move to a commit.
-
-    "" if there were none, or HEAD was not elsewhere before.
-    """
+    """Return where HEAD was before resets and its move to a commit, "" if there were none."""
     behind = itertools.dropwhile(lambda move: move.to != to, moves)
     earlier = list(itertools.islice(behind, 1, None))
     left = itertools.dropwhile(lambda move: move.message.startswith(RESET), earlier)
@@ -183,13 +155,7 @@ def head_before_resets(moves: Sequence[HeadMove], to: str) -> str:
 
 
 def rebased_commits(root: str) -> set[str]:
-    """Return the last commits that a rebase made, in any work tree of the repository.
-
-    The post-rewrite hook reports what they replace.
-
-    Raises:
-        NotFound: there is no git.
-    """
+    """Return the last commits a rebase made, in any work tree. Raises: NotFound."""
     only = ("--extended-regexp", f"--grep-reflog={_REBASED}")
     return set((git_output(root, *_REFLOG, "--all", "--format=%H", *only) or "").split())
 
@@ -201,10 +167,7 @@ _FILE = ("100644", "100755", "120000")
 
 
 class DiffEntry(NamedTuple):
-    """One entry of a raw diff: `old` and `path` differ where the file was renamed.
-
-    `before` and `blob` are the hashes of its content before and after; "" where it did not exist.
-    """
+    """One entry of a raw diff: a file's paths and blobs before and after, "" where it was not."""
 
     old: str
     path: str
@@ -224,31 +187,19 @@ class CommitDiff(NamedTuple):
 
 
 def resolve_commit(root: str, rev: str) -> str:
-    """Return the full hash of a commit, "" if no commit has that name here.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
+    """Return the full hash of a commit, "" if no commit has that name here. Raises: NotFound."""
     if not rev or rev.startswith("-"):
         return ""
     return git_output(root, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or ""
 
 
 def current_branch(root: str) -> str:
-    """Return the name of the branch that is checked out, "" if HEAD is detached.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
+    """Return the branch that is checked out, "" if HEAD is detached. Raises: NotFound."""
     return redact_text(git_output(root, "symbolic-ref", "--short", "--quiet", "HEAD") or "")
 
 
 def checked_out_branches(root: str) -> set[str]:
-    """Return the names of the branches that are checked out in any work tree.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
+    """Return the names of the branches that are checked out in any work tree. Raises: NotFound."""
     lines = (git_output(root, "worktree", "list", "--porcelain") or "").split("\n")
     mark = "branch refs/heads/"
     return {redact_text(line.removeprefix(mark)) for line in lines if line.startswith(mark)}
@@ -257,14 +208,8 @@ def checked_out_branches(root: str) -> set[str]:
 def commits_between(root: str, since: str, to: str) -> Iterator[CommitDiff]:
     """Yield the commits that `to` contains and `since` does not, parents before children.
 
-    Args:
-        root: a folder of the repository.
-        since: a commit, "" for the beginning.
-        to: a commit.
-
-    Raises:
-        NotFound: git is not installed, or `root` cannot be a path.
-        ObserverError: git failed; what was yielded before is right but not all.
+    Raises: NotFound (git does not answer), ObserverError (git failed; what was yielded before is
+    right but not all).
     """
     return _steps(root, ("--topo-order", "--reverse", f"{since}..{to}" if since else to))
 
@@ -289,12 +234,7 @@ def _steps(root: str, words: Sequence[str]) -> Iterator[CommitDiff]:
 
 
 def diff_commits(root: str, old: str, new: str) -> tuple[DiffEntry, ...]:
-    """Return the files in which two commits differ; none of one and the same.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time.
-        ObserverError: there is no such commit, or git failed.
-    """
+    """Return the files in which two commits differ. Raises: NotFound, ObserverError."""
     if old == new:
         return ()
     lines = stream_lines(root, (*_DIFF, old, new, "--"), record=RECORD, fields=0)
@@ -312,20 +252,12 @@ def reachable_commits(root: str, *commits: str, without: str = "") -> set[str]:
 
 
 def is_related(root: str, one: str, other: str) -> bool:
-    """Return True if two commits have a history in common.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
+    """Return True if two commits have a history in common. Raises: NotFound."""
     return bool(git_output(root, "merge-base", one, other))
 
 
 def merge_base(root: str, commits: Sequence[str]) -> str:
-    """Return the best common ancestor of all these commits, "" if there is none.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
+    """Return the best common ancestor of these commits, "" if there is none. Raises: NotFound."""
     return git_output(root, "merge-base", "--octopus", *commits) or ""
 
 

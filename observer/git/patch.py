@@ -102,10 +102,7 @@ class CommitParser:
         self._files.append(_File(names[-1], status, old=names[0] if len(names) > 1 else b""))
 
     def _next(self, header: bytes) -> _File:
-        """Return the file that a patch begins: the next, or the same again when its type changed.
-
-        Raw entries and patches come in one order, so the search ends at once.
-        """
+        """Return the file that a patch begins: they come in the order of the raw entries."""
         for index in range(max(self._at, 0), len(self._files)):
             if header.endswith(self._files[index].ending):
                 self._at = index

@@ -1,8 +1,7 @@
 """Asking git about a repository: the same answer whatever is configured, and no code run for it.
 
 git gets a stand-in for the repository's configuration (`mirror`), no transport, none of git's
-variables from our environment and a time limit. A repository of another user is left alone, as git
-does. Needs git 2.32 or newer. `Blobs` reads many objects with one process.
+variables from our environment and a time limit. Needs git 2.32 or newer.
 """
 
 from __future__ import annotations
@@ -80,11 +79,7 @@ _stalled: dict[str, float] = {}
 
 
 def git_output(root: str, *words: str, wait_s: float = WAIT_S) -> str | None:
-    """Return what git printed, without the last newline; None if it failed.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
+    """Return what git printed, without the last newline; None if it failed. Raises: NotFound."""
     try:
         git = git_at(root, wait_s=wait_s, in_all=True)
         with git.execute(("git", *words)) as running:
@@ -102,11 +97,8 @@ def stream_lines(root: str, words: Sequence[str], *, record: bytes, fields: int)
 
     A record is yielded with all its lines, as far as `RECORD_BYTES` reach, and the ends of all its
     fields: it begins with `record` at the start of a line and ends with the line of the last of its
-    `fields`, each ended by `record`.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-        ObserverError: git failed; what was yielded before is right but not all.
+    `fields`, each ended by `record`. Raises: NotFound (git does not answer), ObserverError (git
+    failed; what was yielded before is right but not all).
     """
     with tempfile.TemporaryFile() as stderr:
         with git_at(root, errors=stderr).execute(("git", *words)) as running:
@@ -116,7 +108,12 @@ def stream_lines(root: str, words: Sequence[str], *, record: bytes, fields: int)
             except GitTimeout as error:
                 raise _stall(root, error) from error
         if code:
-            raise _failure(root, stderr)
+            stderr.seek(0)
+            said = stderr.read(LINE_BYTES).decode("utf-8", "replace").strip().splitlines()
+            raise ObserverError(
+                f"git cannot read {root}: {said[-1] if said else 'no reason given'}",
+                hint="try: git fsck",
+            )
 
 
 def _lines(stream: IO[bytes], record: bytes, fields: int) -> Iterator[bytes]:
@@ -146,9 +143,8 @@ def git_at(
 ) -> SafeGit:
     """Return git for a folder of a repository.
 
-    Raises:
-        NoRepository: there is none, or none in which git is run.
-        NotFound: git did not answer here lately.
+    Raises: NoRepository (there is none, or none in which git is run), NotFound (git did not answer
+    here lately).
     """
     if _stalled.get(root, 0.0) > time.monotonic():
         raise NotFound(f"git did not answer in {root} lately", hint="try: git status")
@@ -156,7 +152,16 @@ def git_at(
     from observer.git.command import GitProcess, SafeGit  # noqa: PLC0415 - 15 ms, for who asks git
 
     settings = [word for pair in _SETTINGS.items() for word in ("-c", "=".join(pair))]
-    environ = environment(os.environ) | _ENVIRONMENT | _located(repository)
+    try:  # where it is, so that it is not looked for again
+        located = {"GIT_DIR": repository.git_dir, "GIT_COMMON_DIR": mirror(repository)}
+    except OSError as error:
+        raise NotFound(
+            f"git cannot be run safely: {error.filename}: {error.strerror}",
+            hint="make a folder for temporary files writable",
+        ) from error
+    if not repository.is_bare:
+        located["GIT_WORK_TREE"] = repository.root
+    environ = environment(os.environ) | _ENVIRONMENT | located
 
     def start(words: Sequence[str], reads: int | None) -> GitProcess:
         words = ("--no-pager", *settings, "-C", root, *words)
@@ -167,16 +172,9 @@ def git_at(
 
 
 def repository_at(root: str) -> Repository:
-    """Return the repository around a folder.
-
-    Raises:
-        NoRepository: there is none.
-        ForeignRepository: it belongs to another user.
-    """
+    """Return the repository around a folder. Raises: NoRepository, ForeignRepository."""
     try:
-        found = (
-            find_repository(root) if root else None
-        )  # git would take nothing for the current folder
+        found = find_repository(root) if root else None  # not the current folder, as git does
         refused = refusal(found) if found else ""
     except (OSError, ValueError) as error:
         raise NoRepository(f"no such repository: {error}") from error
@@ -196,30 +194,10 @@ def _note_refusal(root: str, reason: str) -> None:
     _log.warning("git is not run in %s: %s; events there are kept without it", root, reason)
 
 
-def _located(repository: Repository) -> dict[str, str]:
-    """Return the variables that say where the repository is; it is not looked for again."""
-    try:
-        found = {"GIT_DIR": repository.git_dir, "GIT_COMMON_DIR": mirror(repository)}
-    except OSError as error:
-        raise NotFound(
-            f"git cannot be run safely: {error.filename}: {error.strerror}",
-            hint="make a folder for temporary files writable",
-        ) from error
-    return found if repository.is_bare else found | {"GIT_WORK_TREE": repository.root}
-
-
 def _stall(root: str, error: GitTimeout, *, is_patient: bool = True) -> NotFound:
     if is_patient:
         _stalled[root] = time.monotonic() + REST_S
     return NotFound(f"git does not answer in {root}: {error}", hint="try: git status")
-
-
-def _failure(root: str, stderr: IO[bytes]) -> ObserverError:
-    stderr.seek(0)
-    said = stderr.read(LINE_BYTES).decode("utf-8", "replace").strip().splitlines()
-    return ObserverError(
-        f"git cannot read {root}: {said[-1] if said else 'no reason given'}", hint="try: git fsck"
-    )
 
 
 MOST_BYTES = 1 << 20
@@ -229,10 +207,7 @@ MOST_NAME_CHARS = 10_000
 
 
 class Blob(NamedTuple):
-    """What git keeps under a name; `kind` is ``blob`` for a file's content, ``commit``, ``tree``.
-
-    `data` is None where it is too large.
-    """
+    """What git keeps under a name, of a `kind` (blob, commit, tree); no `data` if too large."""
 
     id: str
     kind: str
@@ -242,14 +217,7 @@ class Blob(NamedTuple):
 class Blobs(AbstractContextManager["Blobs"]):
     """Reads what is called so in git (a hash, or ``commit:path``) with one process.
 
-    `failure` is why there is nothing (more) to read: no repository or no git, or none that answers.
-
-    Args:
-        root: a folder of the repository.
-        most_bytes: of one object; larger ones are data, and are read past.
-
-    Raises:
-        NotFound: git did not answer here lately.
+    `failure` is why there is nothing (more) to read. Raises: NotFound (no answer lately).
     """
 
     def __init__(self, root: str, *, most_bytes: int = MOST_BYTES) -> None:
@@ -289,10 +257,6 @@ class Blobs(AbstractContextManager["Blobs"]):
 
 
 def existing(root: str, names: Iterable[str]) -> frozenset[str]:
-    """Return which of some names, also shortened ones, are those of objects of a repository.
-
-    Raises:
-        NotFound: git did not answer here lately.
-    """
+    """Return which names, also shortened ones, are those of objects here. Raises: NotFound."""
     with Blobs(root, most_bytes=0) as blobs:
         return frozenset(name for name in names if blobs.get(name))

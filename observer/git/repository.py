@@ -4,10 +4,9 @@
 repository inside a work tree is not taken for one (`safe.bareRepository=explicit`), and
 `core.worktree` is not read: the work tree is where `.git` is.
 
-`mirror` makes a stand-in for a repository's folder: links to its objects and refs, and our own
-configuration. git reads settings, attributes and hooks from the folder that `GIT_COMMON_DIR` names;
-with the mirror as that folder, no filter, text conversion, external diff, hook, monitor, signature
-program, pager, credential helper, alias or include of the repository exists for git.
+`mirror` makes a stand-in for the folder that `GIT_COMMON_DIR` names: links to objects and refs, and
+our own configuration. No filter, text conversion, external diff, hook, monitor, signature program,
+pager, credential helper, alias or include of the repository exists for git then.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import shutil
 import stat
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -59,13 +58,10 @@ class Repository(NamedTuple):
 
 
 def find_repository(folder: str) -> Repository | None:
-    """Return the repository around an existing folder, whoever owns it; None without one.
-
-    Raises:
-        ValueError: no file system can hold the path (NUL, lone surrogates).
-    """
+    """Return the repository around an existing folder, whoever owns it; ValueError for no path."""
     bare = ""
-    for level in _upwards(os.path.realpath(folder)):
+    real = Path(os.path.realpath(folder))
+    for level in map(str, (real, *real.parents)):
         entry = os.path.join(level, ".git")
         git_dir, is_broken = _git_dir_at(entry)
         if git_dir:
@@ -100,13 +96,6 @@ def read_first_line(path: str) -> str:
         return os.fsdecode(read_head(path, _LINE_BYTES).partition(b"\n")[0])
     except OSError:
         return ""
-
-
-def _upwards(folder: str) -> Iterator[str]:
-    yield folder
-    while folder != "/":
-        folder = os.path.dirname(folder)
-        yield folder
 
 
 def _git_dir_at(entry: str) -> tuple[str, bool]:
@@ -147,11 +136,7 @@ _known: dict[tuple[str, str], tuple[tuple[FileStamp, FileStamp], str]] = {}
 
 
 def mirror(repository: Repository) -> str:
-    """Return the stand-in of a repository, brought up to date.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Return the stand-in of a repository, up to date. Raises: OSError (it cannot be written)."""
     files = _files(repository)
     stamps = (file_stamp(files[0]), file_stamp(files[1]))
     above = str(home().run)
@@ -183,7 +168,9 @@ def _made(repository: Repository, above: str, text: str) -> str:
     try:
         make_private(Path(above))
         beside = make_private(Path(above, "git"))
-        _forget_gone(beside)
+        for one in beside.iterdir():
+            if (one / _WHOSE).is_symlink() and not (one / _WHOSE).exists():  # what it was for
+                shutil.rmtree(one, ignore_errors=True)
         return _filled(beside / name, repository, text)
     except OSError:  # the home cannot be written, but git can still be read
         return _filled(Path(_spare(), name), repository, text)
@@ -196,15 +183,8 @@ def _filled(folder: Path, repository: Repository, text: str) -> str:
     for entry in _LINKED:
         _link(folder / entry, f"{repository.common_dir}/{entry}")
     _link(folder / _EXCLUDE, f"{repository.common_dir}/{_EXCLUDE}")
-    _put(folder / "config", text)
+    _replace(folder / "config", lambda spare: spare.write_text(text, encoding="utf-8"))
     return str(folder)
-
-
-def _forget_gone(folder: Path) -> None:
-    """Remove the stand-ins of repositories and work trees that are gone."""
-    for one in folder.iterdir():
-        if (one / _WHOSE).is_symlink() and not (one / _WHOSE).exists():
-            shutil.rmtree(one, ignore_errors=True)
 
 
 @cache
@@ -220,10 +200,6 @@ def _link(path: Path, target: str) -> None:
     except FileExistsError:
         if os.readlink(path) != target:
             _replace(path, lambda spare: spare.symlink_to(target))
-
-
-def _put(path: Path, text: str) -> None:
-    _replace(path, lambda spare: spare.write_text(text, encoding="utf-8"))
 
 
 def _replace(path: Path, write: Callable[[Path], object]) -> None:

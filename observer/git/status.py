@@ -1,7 +1,6 @@
 """Files of a work tree as git sees them: uncommitted, untracked, ignored.
 
-Paths are relative to the work tree. A path that is not valid UTF-8 has replacement characters, and
-then matches no file. `uncommitted_paths` asks about few files and waits briefly.
+Paths are relative to the work tree; one that is not valid UTF-8 matches no file.
 """
 
 from __future__ import annotations
@@ -49,24 +48,13 @@ _UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "
 
 
 def is_under_way(root: str) -> bool:
-    """Return True while a rebase, merge, cherry-pick or revert of a work tree is not finished.
-
-    Raises:
-        NotFound: there is no repository, or it is another user's.
-    """
+    """Return True while a rebase, merge, pick or revert is not finished. Raises: NotFound."""
     git_dir = Path(repository_at(root).git_dir)
     return any((git_dir / name).exists() for name in _UNDER_WAY)
 
 
 class WorkTree:
-    """A checkout, and git's view of its files. Runs git; changes nothing.
-
-    Args:
-        root: the folder with `.git` in it.
-
-    Raises:
-        NotFound: git is not installed or does not answer, or there is no repository that it reads.
-    """
+    """A checkout, and git's view of its files; changes nothing. Raises: NotFound (no answer)."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -77,11 +65,7 @@ class WorkTree:
         self._settings = ["-c", f"core.excludesFile={excludes[-1]}"] if excludes else []
 
     def changed_files(self, paths: Sequence[str] = ()) -> dict[str, FileStatus]:
-        """Return files that differ from the index or are unknown to it, ignored ones left out.
-
-        Args:
-            paths: files and folders to look at; none, or more than `MOST_PATHS`, means all.
-        """
+        """Return files, of all or some paths, that differ from the index or are new to it."""
         named = () if len(paths) > MOST_PATHS else paths
         answer = self._listed("-t", "-m", "-d", "-o", "--exclude-standard", "--", *named)
         found: dict[str, FileStatus] = {}
@@ -98,14 +82,9 @@ class WorkTree:
         return frozenset(line[:-1] for line in answer if line.endswith("/"))
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
-        """Return those of the paths that git ignores; names that it would quote are left out.
-
-        Raises:
-            NotFound: git is not installed or does not answer in time.
-        """
-        answer = (
-            git_output(self.root, *self._settings, "check-ignore", "--", *paths) if paths else None
-        )
+        """Return those paths that git ignores, but names that it would quote. Raises: NotFound."""
+        asked = (*self._settings, "check-ignore", "--", *paths)
+        answer = git_output(self.root, *asked) if paths else None
         return answer.split("\n") if answer else []
 
     def is_tracked(self, path: str) -> bool:
@@ -134,11 +113,8 @@ class WorkTree:
         return _mtime_ms(self._common_dir / "refs") >= since_ms
 
     def _listed(self, *words: str) -> list[str]:
-        answer = (
-            git_output(self.root, "--literal-pathspecs", *self._settings, "ls-files", "-z", *words)
-            or ""
-        )
-        return answer.split("\0")[:-1]
+        asked = ("--literal-pathspecs", *self._settings, "ls-files", "-z", *words)
+        return (git_output(self.root, *asked) or "").split("\0")[:-1]
 
 
 def _mtime_ms(path: Path) -> int:

@@ -52,8 +52,7 @@ _ABORTED = re.compile(
 class Answer(NamedTuple):
     """What a command printed; its exit code, or the session in which it goes on, where known.
 
-    `is_broken` if it never ran to its end for a reason of the client's, `is_aborted` if the person
-    broke it off.
+    `is_broken` if it never ran to its end by the client, `is_aborted` by the person.
     """
 
     printed: str
@@ -142,7 +141,7 @@ def success_of(payload: Object) -> bool | None:
 #     const r = await tools.exec_command({cmd: "make", workdir: "/p"}); text(r.output);
 #
 # Newer rollouts have an item of each command and patch that a script ran. Where there is none, what
-# the script writes out is what was asked, and only a script with a single call says how it ended.
+# the script writes out was asked, and only a script with a single call says how it ended.
 
 NAMES = frozenset({"exec"})
 WAIT = "wait"
@@ -203,20 +202,13 @@ Done = Callable[[int, str, str, Object, Json], HookCall]
 
 
 class _Script(NamedTuple):
-    """A script that was called, and what it printed so far."""
-
     call: str
     source: str
     printed: str
 
 
 class ScriptCalls:
-    """The calls of the scripts of one rollout.
-
-    Args:
-        done: makes a call.
-        has: what the rollout has events of; see `layouts.events_in`.
-    """
+    """The calls of the scripts of one rollout. `has` says what the rollout has events of."""
 
     def __init__(self, done: Done, has: AbstractSet[str]) -> None:
         self._done = done
@@ -262,16 +254,15 @@ class ScriptCalls:
             yield self._done(at_ms, script.call, "exec", {"command": script.source}, answer)
         alone = script._replace(printed=script.printed if len(found) == 1 else "")
         for place, one in enumerate(found):
-            if not self._is_an_item(one[0]):
+            if one[0] in SHELLS or one[0] == STDIN:
+                is_item = "commands" in self._has or one[0] == STDIN
+            elif one[0] == _PATCH:
+                is_item = "changes" in self._has
+            else:
+                is_item = "tools" in self._has and "__" in one[0]
+            if not is_item:
                 name = f"{script.call}#{place}" if len(found) > 1 else script.call
                 yield self._said(at_ms, name, one, alone, end if len(found) == 1 else ScriptEnd(""))
-
-    def _is_an_item(self, name: str) -> bool:
-        if name in SHELLS or name == STDIN:
-            return "commands" in self._has or name == STDIN
-        if name == _PATCH:
-            return "changes" in self._has
-        return "tools" in self._has and "__" in name
 
     def _said(
         self, at_ms: int, call: str, one: tuple[str, Object], script: _Script, end: ScriptEnd
@@ -324,5 +315,4 @@ def _failed(end: ScriptEnd) -> dict[str, Json]:
 
 
 def _placed(given: Object) -> Object:
-    """Return arguments without an empty folder."""
     return {name: value for name, value in given.items() if value or name != "cwd"}

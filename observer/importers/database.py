@@ -1,7 +1,7 @@
 """Databases of other programs: SQLite files that are read and never written.
 
-A database may be in use, cut off, of a newer version, or no database at all; what cannot be read is
-counted, and the rest is read. Only plain tables are: a view or a virtual table could run anything.
+What cannot be read is counted. Only plain tables are read: a view or a virtual table could run
+anything.
 """
 
 from __future__ import annotations
@@ -36,13 +36,7 @@ _IS_PLAIN = (
 
 
 class Database:
-    """A database that is open for reading.
-
-    Args:
-        connection: to it, or to a copy.
-        path: its file.
-        problems: counts what cannot be read.
-    """
+    """A database that is open for reading."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path, problems: Problems) -> None:
         self._connection = connection
@@ -50,11 +44,7 @@ class Database:
         self._problems = problems
 
     def rows(self, table: str, **equal: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a table by their column names; none where there is no such table.
-
-        They have the values given, and come in the order in which they were inserted. Text that is
-        not UTF-8 costs its characters, not the row.
-        """
+        """Yield the rows of a table, if it is there, with these values, as they were inserted."""
         found = " AND ".join(f'"{name}" = ?' for name in equal) or "true"
         yield from self._rows(table, found, (*equal.values(),))
 
@@ -91,11 +81,7 @@ def files_of(path: Path) -> tuple[Path, ...]:
 
 @contextmanager
 def opened(path: Path, problems: Problems) -> Iterator[Database | None]:
-    """Open a database; None, and a count, if it cannot be read.
-
-    What another program has not merged into it yet is read from a copy of both, since SQLite would
-    write beside the original.
-    """
+    """Open a database, one in use by a copy with its log; None, and a count, if that fails."""
     with ExitStack() as stack:
         found = None
         try:
@@ -119,10 +105,7 @@ def _connection(path: Path, stack: ExitStack) -> sqlite3.Connection:
 
 
 class _Copy:
-    """The copy of the database in use that was read last, kept until the original changes.
-
-    Each session of it opens the database anew. The copy has no name: it goes with the process.
-    """
+    """The copy of a database in use that was read last, kept for its next session, nameless."""
 
     def __init__(self) -> None:
         self._known: object = None
@@ -167,11 +150,7 @@ def _open(path: Path, mode: str, before: str = "SELECT 1") -> sqlite3.Connection
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """Return a copy of a database with its journals, as they were at one time.
-
-    Raises:
-        OSError: it was written all the time.
-    """
+    """Return a copy of a database with its journals as of one time; OSError if that never holds."""
     for _ in range(BUSY):
         before = _state(path)
         for stale in files_of(folder / path.name):

@@ -1,7 +1,6 @@
 """Files of JSON lines that another program writes: read line by line, and never trusted.
 
-A file may be cut in the middle of a line, hold lines that are no JSON, or lines without end; each
-is counted with its place, and the rest is read.
+A line that is cut, no JSON or without end is counted with its place, and the rest is read.
 """
 
 from __future__ import annotations
@@ -28,9 +27,8 @@ OBJECT_BYTES = 64 << 20
 
 
 class Line(NamedTuple):
-    """One line: where it begins in the file, its number from 1, its bytes without the newline."""
+    """One line: its number from 1 in the file, and its bytes."""
 
-    offset: int
     number: int
     data: bytes
     is_whole: bool
@@ -57,12 +55,7 @@ class Problems:
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a plain file, or one that gzip has packed.
-
-    Raises:
-        OSError: it cannot be opened.
-        UnexpectedFile: it is not a plain file, or not ours to read.
-    """
+    """Open a plain file, or one that gzip packed. Raises: OSError, UnexpectedFile (it is none)."""
     handle, _ = open_plain(path.resolve())
     with os.fdopen(handle, "rb") as file:
         if path.suffix == ".gz":
@@ -76,17 +69,16 @@ def lines(path: Path, problems: Problems, *, with_empty: bool = False) -> Iterat
     """Yield the lines of a file, empty ones where asked for; what cannot be read is counted."""
     try:
         with opened(path) as file:
-            offset = number = 0
+            number = 0
             while data := file.readline(LINE_BYTES):
                 number += 1
-                begin, offset = offset, offset + len(data)
+
                 if len(data) == LINE_BYTES and not data.endswith(b"\n"):
                     problems.add("line longer than any record", path, number)
                     while data and not data.endswith(b"\n"):
                         data = file.readline(LINE_BYTES)
-                        offset += len(data)
                 elif with_empty or data.strip():
-                    yield Line(begin, number, data, data.endswith(b"\n"))
+                    yield Line(number, data, data.endswith(b"\n"))
     except (OSError, EOFError, UnexpectedFile) as error:
         problems.add(f"unreadable file ({error})", path)
 
@@ -116,7 +108,7 @@ def read_object(path: Path, problems: Problems) -> dict[str, Any] | None:
     if len(data) > OBJECT_BYTES:
         problems.add("file larger than any session", path)
         return None
-    return parse(Line(0, 0, data, is_whole=True), path, problems)
+    return parse(Line(0, data, is_whole=True), path, problems)
 
 
 def files_below(path: Path, endings: tuple[str, ...] = SUFFIXES) -> Iterator[Path]:
@@ -130,10 +122,7 @@ def files_below(path: Path, endings: tuple[str, ...] = SUFFIXES) -> Iterator[Pat
 
 
 def time_of(record: Object, field: str = "timestamp") -> int | None:
-    """Return a time of a record as UTC milliseconds; None if it says none.
-
-    It is a text in ISO 8601, or counts milliseconds.
-    """
+    """Return a time, in ISO 8601 or milliseconds, as UTC milliseconds; None if it says none."""
     at_ms = number(record, field)
     if at_ms is None or at_ms < _FIRST_MS:
         at_ms = iso_ms(text(record, field))

@@ -49,16 +49,10 @@ class HookCall(NamedTuple):
 CallsOf: TypeAlias = Callable[[FoundSession, Problems], Iterable[HookCall]]
 
 
-def events_of_calls(
-    client: str,
-    calls: Iterable[HookCall],
-    found: FoundSession,
-    settings: Settings,
-    problems: Problems,
-    *,
-    project: str,
+def read_session(
+    client: str, calls_of: CallsOf, found: FoundSession, settings: Settings, problems: Problems
 ) -> Iterator[Event]:
-    """Yield what calls report.
+    """Yield the events of a session, from the calls that `calls_of` reads.
 
     A session that may still go on has no end, nor have its open calls, and the last minute is left
     to the hooks.
@@ -67,39 +61,26 @@ def events_of_calls(
     remote = ""
     with suppress(ValueError):  # its client kept none that can be one
         remote = normalise(found.remote, base=found.folder or "/")
-    for call in calls:
+    env = {"CLAUDE_PROJECT_DIR": found.folder} if found.folder else {}
+    for call in calls_of(found, problems):
         may_go_on = call.is_open or call.event in _ENDS
         if at_ms - call.at_ms < (idle_ms if may_go_on else LIVE_MS):
             continue
+        identity = f"{client}\0{found.id}\0{call.key}".encode(errors="replace")
+        envelope = Envelope(
+            id=f"import-{blake2b(identity, digest_size=16).hexdigest()}",
+            at_ms=call.at_ms,
+            client=client,
+            event=call.event,
+            env=env,
+        )
+        branch = "" if call.branch == "HEAD" else call.branch
+        known = {"remote": remote} if remote else {}
         try:
-            for event in _events(client, call, found.id, project, settings.event_cap_bytes):
-                yield structs.replace(event, remote=remote) if remote else event
+            for event in decode_call(envelope, call.payload, cap_bytes=settings.event_cap_bytes):
+                yield structs.replace(event, route=import_route(client), branch=branch, **known)
         except Undecodable as error:
             problems.add(f"unreadable {call.event} ({error.message})", found.paths[0])
-
-
-def read_session(
-    client: str, calls_of: CallsOf, found: FoundSession, settings: Settings, problems: Problems
-) -> Iterator[Event]:
-    """Yield the events of a session of one folder, from the calls that `calls_of` reads."""
-    calls = calls_of(found, problems)
-    yield from events_of_calls(client, calls, found, settings, problems, project=found.folder)
-
-
-def _events(
-    client: str, call: HookCall, session: str, project: str, cap_bytes: int
-) -> Iterator[Event]:
-    identity = f"{client}\0{session}\0{call.key}".encode(errors="replace")
-    envelope = Envelope(
-        id=f"import-{blake2b(identity, digest_size=16).hexdigest()}",
-        at_ms=call.at_ms,
-        client=client,
-        event=call.event,
-        env={"CLAUDE_PROJECT_DIR": project} if project else {},
-    )
-    branch = "" if call.branch == "HEAD" else call.branch
-    for event in decode_call(envelope, call.payload, cap_bytes=cap_bytes):
-        yield structs.replace(event, route=import_route(client), branch=branch)
 
 
 # --- sessions of one record a line ----------------------------------------------------------------
@@ -164,8 +145,7 @@ def source_of(
 ) -> SessionSource:
     """Return the importer of a client by its place, how its files begin, and their calls.
 
-    A place is `settings`, `variable` and `sessions` of a `SessionSource`; `endings` and `is_one`
-    are for `find_sessions`.
+    A place is `settings`, `variable` and `sessions` of a `SessionSource`.
     """
     find = partial(find_sessions, opener, endings=endings, is_one=is_one)
     return SessionSource(name, *place, find=find, read=partial(read_session, name, calls_of))
@@ -209,10 +189,6 @@ class RecordCalls(ABC):
     A reply comes at the end of a turn: before the next prompt, or at the end. Keys of calls follow
     from the records, so that a record that two files hold is one event. `asked_of` keeps the tool
     and the arguments of calls, by their ids, until their results come.
-
-    Args:
-        found: the session.
-        problems: counts what cannot be read.
     """
 
     start, end = "SessionStart", "SessionEnd"

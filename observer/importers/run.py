@@ -47,7 +47,6 @@ def known_roots(home: Home) -> set[str]:
 
 @cache
 def _around(folder: str) -> str:
-    """Return the root of the project around a folder, if it exists."""
     if not Path(folder).is_dir():
         return ""
     place = detect_place(folder)
@@ -63,10 +62,7 @@ def placed(found: FoundSession, roots: Iterable[str]) -> FoundSession:
 
 
 def with_repositories(events: Iterable[Event], roots: Collection[str]) -> list[Event]:
-    """Return events, those of missing folders with the work tree that has the commits they made.
-
-    `roots` are the work trees that are known. It stands for the remote that is not known.
-    """
+    """Return events, those of missing folders with the work tree that has their commits."""
     said = list(events)
     made: dict[str, list[str]] = {}
     for one in said:
@@ -97,14 +93,7 @@ def _with_commits(commits: Sequence[str], roots: Iterable[str]) -> str:
 
 
 class FinishedImports:
-    """Fingerprints of imported sessions by their sources and ids.
-
-    Without the file, or with one that is damaged, everything is imported again, which stores
-    nothing twice.
-
-    Args:
-        file: where they are kept.
-    """
+    """Fingerprints of imported sessions; without them all is imported again, to no effect."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -140,10 +129,7 @@ class Choice(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What was found of a source: all sessions, those in the memory, those that are to be read.
-
-    `paths` are the folders and files where it was looked.
-    """
+    """What was found of a source in `paths`: all, how many are known, what is to be read."""
 
     source: SessionSource
     paths: tuple[Path, ...]
@@ -160,10 +146,7 @@ def plan_import(
     finished: FinishedImports,
     environ: Mapping[str, str],
 ) -> list[Plan]:
-    """Return what an import would bring, of those sources that have something.
-
-    Those that look in work trees come after those that name some.
-    """
+    """Return what an import would bring, of sources that have something, work trees' own last."""
     roots = known_roots(home)
     plans = []
     for source in sources:
@@ -181,10 +164,7 @@ def plan_source(
     finished: FinishedImports,
     roots: Collection[str] = (),
 ) -> Plan:
-    """Return what an import of one source would bring, from the chosen paths alone.
-
-    `roots` are those of projects, beside the ones in the memory.
-    """
+    """Return what an import of one source would bring, from the chosen paths alone."""
     problems = Problems()
     there = source.find(choice.paths, problems)
     if any(one.folder and not one.folder.startswith("/") for one in there):
@@ -196,25 +176,18 @@ def plan_source(
         if one.last_ms >= choice.since_ms
         and (not choice.project or is_inside(one.folder, choice.project))
     ]
-    recorded = _recorded(home, source, [one.id for one in found], finished)
+    recorded: Collection[str] = ()
+    if home.database.exists() and not source.is_of_sessions:
+        recorded = finished.names(source.name) & {one.id for one in found}
+    elif home.database.exists():
+        with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
+            recorded = {one.id for one in found if reader.session_called(one.id)}
     new = [
         one
         for one in found
         if not (one.id in recorded and finished.holds(source.name, one.id, one.fingerprint()))
     ]
     return Plan(source, choice.paths, found, len(recorded), new, problems)
-
-
-def _recorded(
-    home: Home, source: SessionSource, names: Sequence[str], finished: FinishedImports
-) -> frozenset[str]:
-    """Return those of which something is in the memory."""
-    if not home.database.exists():
-        return frozenset()
-    if not source.is_of_sessions:
-        return finished.names(source.name) & frozenset(names)
-    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
-        return frozenset(one for one in names if reader.session_called(one))
 
 
 def size_of(sessions: Iterable[FoundSession]) -> int:
@@ -313,10 +286,7 @@ def to_daemon(home: Home, *, starts: bool = True) -> Send:
 
 
 def end_import(home: Home) -> None:
-    """Have the daemon link what was imported with what happened before and after it.
-
-    One that is gone does so when it is back.
-    """
+    """Have the daemon link what was imported with what was before and after it, now or later."""
     with suppress(DaemonUnavailable):
         client.call(home, "POST", "/import/end", wait_s=WAIT_S)
 
@@ -387,15 +357,7 @@ _State = tuple[int, int, int]
 
 
 class Follower:
-    """Follows the sessions of one source.
-
-    Args:
-        source: whose sessions.
-        paths: the files or folders where they are.
-        finished: which sessions need not be read while their files stay as they are.
-        since_ms: a session that ended before is not followed.
-        idle_ms: a session is over so long after what it did last.
-    """
+    """Follows the sessions of one source, but those that ended before `since_ms`."""
 
     def __init__(
         self,
@@ -417,10 +379,7 @@ class Follower:
         self._due_ms: dict[str, int] = {}
 
     def look(self, at_ms: int) -> Plan:
-        """Return the sessions that are to be read now; the plan's others are left out.
-
-        A session that goes on is due again a minute later, and once more when it is over.
-        """
+        """Return what is to be read now: sessions that go on each minute, and at their end."""
         problems = Problems()
         files = dict(_states(self._paths))
         written = [path for path, one in files.items() if self._files.get(path) != one]

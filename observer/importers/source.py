@@ -61,17 +61,10 @@ Reader: TypeAlias = Callable[[FoundSession, Settings, Problems], Iterator[Event]
 
 
 class SessionSource(NamedTuple):
-    """An importer of one client's sessions.
+    """An importer of one client's sessions, or of notes and histories (not `is_of_sessions`).
 
-    Attributes:
-        name: of the client.
-        settings: its folder below the user's home.
-        variable: the environment variable that names another one.
-        sessions: the folder or file in that where its sessions are.
-        find: returns the sessions below folders, or in files.
-        read: yields the events of a session.
-        inside: where in a work tree it keeps something too; `.` for the work tree itself.
-        is_of_sessions: False where what it finds has no session in the memory: notes, histories.
+    They are in `sessions` of the folder `settings` below the user's home, or of the one that the
+    environment's `variable` names, and `inside` work trees (`.` for one itself).
     """
 
     name: str
@@ -94,10 +87,7 @@ class SessionSource(NamedTuple):
         return self.is_of_sessions and bool(self.settings) and not self.inside
 
     def paths(self, environ: Mapping[str, str], roots: Iterable[str] = ()) -> tuple[Path, ...]:
-        """Return the folders and files where it looks, of those that exist.
-
-        `roots` are the work trees in which it looks too.
-        """
+        """Return the folders and files where it looks, in some work trees too, if they exist."""
         usual = [self.folder(environ)] if self.settings or self.sessions else []
         here = (Path(root, place) for root in roots for place in self.inside)
         return tuple(path for path in dict.fromkeys([*usual, *here]) if path.exists())
@@ -117,8 +107,6 @@ def events_of(
     read = (event for one in group for event in source.read(one, settings, problems))
     return sorted(read, key=lambda event: event.at_ms)
 
-
-# --- events of what was said or noted, as other programs keep it: words, times and sessions -------
 
 _SECONDS_UNTIL = 10**11
 """Smaller numbers are seconds (until the year 5138), larger ones milliseconds."""
@@ -165,10 +153,7 @@ def files_matching(path: Path, pattern: str) -> Iterator[Path]:
 
 
 def moment_ms(value: object) -> int | None:
-    """Return a time as UTC milliseconds: ISO 8601, or a number since 1970; None if it is none.
-
-    Without a zone it is UTC.
-    """
+    """Return a time (ISO 8601, UTC without a zone; a number since 1970) as UTC ms; None if none."""
     if isinstance(value, str):
         at_ms = iso_ms(value.strip())
     elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LAST_MS:
@@ -181,12 +166,8 @@ def moment_ms(value: object) -> int | None:
 def commits(folder: str) -> Iterator[Event]:
     """Return the events of all commits that HEAD contains, parents before children.
 
-    Importing again, from a clone too, stores nothing twice: the events' ids and `dedup` follow
-    from the repository and the commit.
-
-    Raises:
-        NotFound: the folder lies in no repository that can be a project.
-        ObserverError: while iterating, git found the repository damaged.
+    Their ids follow from repository and commit. Raises: NotFound (no repository that can be a
+    project), ObserverError (while iterating: it is damaged).
     """
     place = detect_place(folder)
     if not place.git:
@@ -201,11 +182,9 @@ HISTORY_ROUTE = "history/git"
 
 @cache
 def sources() -> Mapping[str, SessionSource]:
-    """Return all importers in the order of their names, those that look in work trees at the end.
+    """Return all importers by name, those that look in work trees at the end.
 
-    Those before may name work trees; Atuin, which knows more of a command, comes before shells.
-
-    All modules are imported; for one source ask `source_called`.
+    Those before may name work trees; Atuin, which knows more, comes before shells.
     """
     found = [source for module in modules_of(SHELF) for source in module.SOURCES]
     return {one.name: one for one in sorted(found, key=lambda one: (bool(one.inside), one.name))}

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from observer.code.edits import common_affixes, has_symbols, symbol_changes_of, texts_around
+from observer.code.edits import common_affixes, symbol_changes_of, texts_around
 from observer.code.languages import FLAT, definition_name, language_of
 from observer.core.events import Custom, Edit, Event, FileWrite
 from observer.core.paths import read_head
@@ -163,7 +163,7 @@ def with_symbols(event: Event) -> Event:
     if not isinstance(body, FileWrite) or body.symbols or body.error or not body.edits:
         return event
     path, read = Path(event.cwd, body.path), b""
-    if path.is_absolute() and has_symbols(body.path):
+    if path.is_absolute() and language_of(body.path):
         with suppress(OSError, ValueError):
             read = read_head(path, MOST_BYTES + 1)
     is_usual = 0 < len(read) <= MOST_BYTES

@@ -28,7 +28,7 @@ from observer.notes.note_reader import UUID_CHARS, Flashback, FlashbackSettings,
 from observer.notes.notes import GRACE_MS, Notes
 from observer.notes.pairs import Pairs
 from observer.notes.signals import Inferences, Signals
-from observer.notes.values import EventWriter, Record
+from observer.notes.values import NoteAccess, Record
 from observer.projects import event_folder, known_project_at
 from observer.projects.fs_probe import from_windows
 from observer.redaction.redact import redact_text
@@ -178,19 +178,11 @@ class Memory:
     def _see_as(self, owner: str) -> None:
         """Set whose personal notes are visible and written."""
         self.owner = owner
-        store, now_ms, sources = self._store, self._now_ms, self._sources
-        self.notes = Notes(
-            store,
-            owner=owner,
-            now_ms=now_ms,
-            sources=sources,
-            record=self._record,
-            grace_ms=self._grace_ms,
-        )
-        writer = EventWriter(self._record, now_ms)
-        self.signals = Signals(store, owner=owner, now_ms=now_ms, sources=sources, writer=writer)
-        self.pairs = Pairs(self.notes, owner=owner, sources=sources, writer=writer)
-        self.inferences = Inferences(store, owner=owner, signals=self.signals, writer=writer)
+        access = NoteAccess(self._store, owner, self._now_ms, self._sources, self._record)
+        self.notes = Notes(access, self._grace_ms)
+        self.signals = Signals(access)
+        self.pairs = Pairs(self.notes, access)
+        self.inferences = Inferences(self.signals, access)
 
     def at(self, folder: str) -> Memory:
         """Return the same memory as it looks from a folder: how items stand in that worktree."""

@@ -1,13 +1,8 @@
 """Drafts of notes from what the memory holds: decision records, runbooks, how a project is tested.
 
-Pure, and deterministic: the same items give the same Markdown. Every line ends in the id of the
-item that it is taken from, in the syntax of notes, so that a draft that a person keeps as a file
-is a note like any other. What imitates the markup of a model is left out.
-
-Skills that nobody has written down: commands that were run after one another again and again.
-
-Pure, and deterministic. A candidate is a `SKILL.md` that does nothing until a person puts it where
-a client looks for skills.
+Pure: the same items give the same Markdown. Every line ends in the id of the item that it is taken
+from, in the syntax of notes. Skills are commands that were run after one another again and again; a
+candidate is a `SKILL.md` that does nothing until a person puts it where a client looks for skills.
 """
 
 from __future__ import annotations
@@ -84,10 +79,7 @@ def decision_record(title: str, items: Iterable[Item], sessions: Sequence[Sessio
 
 
 def runbook(fixes: Iterable[Item]) -> Draft:
-    """Return what to do about a failure, from the fixes of it; the newest fix is first.
-
-    There has to be a fix.
-    """
+    """Return what to do about a failure, from its fixes, at least one; the newest is first."""
     known = sorted(_usable(fixes), key=lambda item: (-item.created_ms, -item.id))
     newest = known[0]
     title = newest.title.removeprefix("Fixed: ")

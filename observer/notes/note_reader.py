@@ -1,18 +1,14 @@
 """Reads of notes: lists, histories, links, claims, approved rules, notes near each other.
 
-Personal notes of other owners do not exist here, and nothing crosses projects: a note knows those
-of its own project and those that belong to none.
-
-Nearness combines vectors and words. Vectors alone take related notes for duplicates, words alone
-miss paraphrases; and a model that knows no word of a text must not hide a copy of it. Flashbacks
-are near notes from elsewhere.
+A note knows those of its own project and those that belong to none, and nobody else's personal
+ones. Nearness combines vectors and words: vectors alone take related notes for duplicates, words
+alone miss paraphrases. Flashbacks are near notes from elsewhere.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 import msgspec
@@ -26,13 +22,12 @@ from observer.core.model import FORMERLY, Item, Link, Recorded, item_id
 from observer.core.note_file import Claim
 from observer.core.value import Value
 from observer.index import ListRequest
-from observer.notes.values import Connections, NoteLink, Similar, Version, signal_id
+from observer.notes.values import Connections, NoteAccess, NoteLink, Similar, Version, signal_id
 from observer.observations import note_reducer, note_syntax
 from observer.search.candidates import Sources
 from observer.search.find import search
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of
 from observer.search.rank import has_expired
-from observer.store.interface import Store
 from observer.store.items import Grouping
 from observer.store.reader import StoreReader
 
@@ -54,13 +49,7 @@ _WORD = re.compile(r"\w+")
 
 
 def near_notes(sources: Sources, item: Item, filters: Filters) -> tuple[Similar, ...]:
-    """Return other notes that may be about the same as a stored note, nearest first.
-
-    Args:
-        sources: where to look.
-        item: the note.
-        filters: where it belongs: no other project and no other owner is looked at.
-    """
+    """Return other notes that may be about the same, of those admitted, nearest first."""
     text = _text(item)
     vector = _vector(sources, item, text)
     view, wanted = sources.view, [ListRequest(sources.view.mask(filters), LOOKED_AT)]
@@ -106,11 +95,7 @@ FLASHBACK_CANDIDATES = 250
 
 
 class FlashbackSettings(Value):
-    """When an older note is a flashback: its age, its distance, and how many there are at most.
-
-    The distance is a little less than that below which two notes are about the same, since nobody
-    asked.
-    """
+    """When an older note is a flashback: its age, its distance, and how many there are at most."""
 
     days: int = 90
     distance: float = 0.9
@@ -128,10 +113,7 @@ class Flashback(Value):
 def flashbacks(
     sources: Sources, anchor: Item, wanted: FlashbackSettings, *, owner: str, now_ms: int
 ) -> tuple[Flashback, ...]:
-    """Return older notes from another folder or project that are near a note, nearest first.
-
-    A note that has no meaning yet is given one now; without a model it reminds of nothing.
-    """
+    """Return older notes from another folder or project that are near a note, nearest first."""
     view = sources.view
     vector = _vector(sources, anchor, _text(anchor))
     if vector is None:
@@ -168,35 +150,14 @@ _EVERYTHING = SearchOptions(kinds=("note",))
 
 
 class NoteReader:
-    """The notes that one owner may see, for reading.
+    """The notes that one owner may see, for reading."""
 
-    Args:
-        store: where they are kept.
-        owner: whose personal notes are seen.
-        now_ms: the clock.
-        sources: lends what recall looks at.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        *,
-        owner: str,
-        now_ms: Callable[[], int],
-        sources: Callable[[], AbstractContextManager[Sources]],
-    ) -> None:
-        self._store = store
-        self._owner = owner
-        self._now_ms = now_ms
-        self._sources = sources
+    def __init__(self, access: NoteAccess) -> None:
+        self._access = access
+        self._store, self._owner, self._now_ms, self._sources, _ = access
 
     def get(self, handle: int | str, *, deleted: bool = False) -> Item:
-        """Return the note of an exact handle: its id or its whole uuid.
-
-        Raises:
-            NotFound: nothing fits, or not to this owner's knowledge.
-            Ambiguous: the handle is vague; the hint names notes that may be meant.
-        """
+        """Return the note of an id or a whole uuid. Raises: NotFound, Ambiguous (it is vague)."""
         with self._store.read() as reader:
             item = reader.item(self._exact(reader, handle), deleted=deleted)
         if item is None or item.kind not in RECORDED_KINDS or not self._may_see(item):
@@ -209,35 +170,23 @@ class NoteReader:
         """Return notes, newest first: those of a project and those of none; all without one.
 
         `narrow.kinds` of ``("inference",)`` lists inferences, which are listed nowhere else.
-
-        Raises:
-            NotFound, Ambiguous: the project, or the session.
+        Raises: NotFound, Ambiguous (the project, or the session).
         """
         with self._store.read() as reader:
             return reader.recent(self._filters(reader, project, narrow), limit=limit)
 
     def counts(
-        self,
-        grouping: Grouping,
-        *,
-        project: str | None = None,
-        narrow: SearchOptions = _EVERYTHING,
+        self, grouping: Grouping, *, project: str | None = None, narrow: SearchOptions = _EVERYTHING
     ) -> Mapping[str, int]:
-        """Count notes by tag, category, type or layer, the commonest first.
-
-        Raises:
-            NotFound, Ambiguous: the project, or the session.
-        """
+        """Count notes by tag, category, type or layer, the commonest first; raises as `list`."""
         with self._store.read() as reader:
             return reader.counts(grouping, self._filters(reader, project, narrow))
 
     def history(self, handle: int | str) -> tuple[Version, ...]:
         """Return everything that happened to a note, oldest first; also to a deleted one.
 
-        Raises:
-            NotFound, Ambiguous: as `get`.
-            BadInput: it is kept as a file, which may have a history in git.
-            ObserverError: an older observer kept the note, and the log was not read anew since.
+        Raises: as `get`; BadInput (it is a file), ObserverError (its log was not read since an
+        upgrade).
         """
         item = self.get(handle, deleted=True)
         if item.file:
@@ -256,19 +205,11 @@ class NoteReader:
         return versions(history)
 
     def claims(self, handle: int | str) -> tuple[Claim, ...]:
-        """Return the claims of a note, in order: its lines like `- [category] text #tag (context)`.
-
-        Raises:
-            NotFound, Ambiguous: as `get`.
-        """
+        """Return a note's lines like `- [category] text #tag (context)`; raises as `get`."""
         return note_syntax.parse_claims(self.get(handle).narrative)
 
     def links(self, handle: int | str) -> Connections:
-        """Return what a note leads to and what leads to it; titles are looked up as of now.
-
-        Raises:
-            NotFound, Ambiguous: as `get`.
-        """
+        """Return what a note leads to, and what to it, as of now; raises as `get`."""
         item = self.get(handle)
         with self._store.read() as reader:
             out = []
@@ -293,11 +234,7 @@ class NoteReader:
             return next((p.uuid for p in reader.projects() if p.id == item.project_id), None)
 
     def near(self, item: Item) -> tuple[Similar, ...]:
-        """Return standing notes of the same place that may be about the same, nearest first.
-
-        Left out is what was superseded or has expired, and what is linked to the note or was judged
-        to hold beside it: nobody is asked twice.
-        """
+        """Return notes that may be about the same, unless linked or judged; nearest first."""
         place = Filters(
             project_id=item.project_id or 0,
             with_global=item.project_id is None,
@@ -323,8 +260,7 @@ class NoteReader:
     def rules(self, project_id: int | None, *, most_chars: int) -> tuple[Sequence[Item], int]:
         """Return the approved rules that hold in a project, and how many more there are.
 
-        Oldest first, whole ones only, as long as title and content fit; what has expired, or was
-        superseded by a rule that is approved too, holds no more. What is hidden is left out.
+        Oldest first, whole ones only, as long as title and content fit, but for what is hidden.
         """
         place = Filters(
             project_id=project_id or 0,
@@ -371,7 +307,6 @@ class NoteReader:
         raise Ambiguous(f"{text[:80]!r} is not an exact handle", hint=f"perhaps one of: {named}")
 
     def _candidates(self, reader: StoreReader, text: str) -> Sequence[Item]:
-        """Return the notes that a vague handle may mean."""
         by_uuid = [item for item in reader.items(reader.resolve(text)) if self._may_see(item)]
         if by_uuid or not text:
             return by_uuid

@@ -1,17 +1,12 @@
 """Writes of notes. Every change is an event, and returns after the commit.
 
-A change needs an exact handle (id or whole uuid); a vague one is refused with candidates. Every
-change can be undone, deletions included.
-
-An agent deletes notes and inferences; captured items (commits, edits, summaries) only a person
-does. Every deletion can be undone as long as its note is in the log: one for good leaves that once
-its grace is over, see `upkeep.take_out`.
+A change needs an exact handle (id or whole uuid), and can be undone. A deletion for good leaves the
+log once its grace is over, see `upkeep.take_out`; captured items only a person deletes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -28,9 +23,8 @@ from observer.notes.values import (
     MOST_NEAR,
     Author,
     Changes,
-    EventWriter,
     Note,
-    Record,
+    NoteAccess,
     Remembered,
     check,
     check_change,
@@ -51,9 +45,7 @@ from observer.observations.note_reducer import (
     title_of,
 )
 from observer.redaction.redact import redact_text
-from observer.search.candidates import Sources
 from observer.search.handles import LARGEST_ID, SearchOptions, around, named
-from observer.store.interface import Store
 from observer.store.reader import StoreReader
 
 AT_ONCE = 1_000
@@ -64,44 +56,23 @@ GRACE_MS = 24 * 3_600_000
 class Notes(NoteReader):
     """The notes of one owner, for reading and writing; safe to share between threads.
 
-    Args:
-        store, owner, now_ms, sources: see `NoteReader`.
-        record: the way into the log; None for a process that only reads.
-        grace_ms: how long what is deleted for good can still be brought back.
+    `grace_ms` is how long what is deleted for good can still be brought back.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        *,
-        owner: str,
-        now_ms: Callable[[], int],
-        sources: Callable[[], AbstractContextManager[Sources]],
-        record: Record | None,
-        grace_ms: int = GRACE_MS,
-    ) -> None:
-        super().__init__(store, owner=owner, now_ms=now_ms, sources=sources)
+    def __init__(self, access: NoteAccess, grace_ms: int = GRACE_MS) -> None:
+        super().__init__(access)
         self.grace_ms = grace_ms
-        self._writer = EventWriter(record, now_ms)
 
     def forget(self, handle: int | str, *, author: Author = "agent") -> bool:
-        """Delete a note, or any other item by its id; False if there is none.
+        """Delete a note, or any other item by its id, until `undo`; False if there is none.
 
-        What was deleted is kept in the log, and comes back with `undo`.
-
-        Raises:
-            Ambiguous: the handle is vague.
-            BadInput: it is kept as a file.
-            CapturedUserOnly: an agent would delete neither a note nor an inference.
-            RuleUserOnly: an agent would delete a rule that a person approved.
+        Raises: Ambiguous, BadInput (it is kept as a file), CapturedUserOnly, RuleUserOnly (not an
+        agent's).
         """
         return self._forget(handle, author, None)
 
     def erase(self, handle: int | str, *, author: Author = "agent") -> int | None:
-        """Delete a note as `forget` does, but for good; return from when on nothing undoes that.
-
-        Returns None if there is none.
-        """
+        """Delete a note for good; return from when on nothing undoes that, None for no note."""
         final_ms = self._now_ms() + self.grace_ms
         return final_ms if self._forget(handle, author, final_ms) else None
 
@@ -116,10 +87,7 @@ class Notes(NoteReader):
         return True
 
     def erase_all(self, narrow: SearchOptions, *, author: Author = "agent") -> tuple[int, int]:
-        """Delete the notes that are not narrowed out for good; return how many, and until when.
-
-        What an agent may not delete stays: rules that a person approved.
-        """
+        """Delete notes for good, but approved rules for an agent; return how many, until when."""
         with self._store.read() as reader:
             own = self._filters(reader, None, narrow)
             rules = reader.recent(replace(own, layer="rule"), limit=LARGEST_ID)
@@ -128,21 +96,15 @@ class Notes(NoteReader):
         final_ms = self._now_ms() + self.grace_ms
         for start in range(0, len(going), AT_ONCE):
             batch = [Forget(item=each, final_ms=final_ms) for each in going[start:][:AT_ONCE]]
-            self._writer.write(*batch, author=author, project_id=UNASSIGNED)
+            self._access.write(*batch, author=author, project_id=UNASSIGNED)
         return len(going), final_ms
 
     def undo(self, handle: int | str, *, author: Author = "agent") -> Item:
         """Take back the last change of a note that still stands, and return it as it was before.
 
-        Of one to which nothing happened but that another replaced, that is taken back. Of what was
-        captured only a deletion can be taken back.
-
-        Raises:
-            NotFound, Ambiguous: as `get`; a deleted note is found too.
-            BadInput: nothing happened to it since it was remembered, or another note has its key.
-            PastImmutable: an agent would take back what a person changed of what happened.
-            CapturedUserOnly: an agent would bring back what was captured.
-            RuleUserOnly: an agent would change a rule that a person approved, or bring one back.
+        If another note replaced it and nothing else happened, that is taken back. Of what was
+        captured only a deletion can be. Raises: as `edit`; BadInput (nothing happened, or its key
+        is another's).
         """
         with self._store.read() as reader:
             found = reader.item(self._exact(reader, handle), deleted=True)
@@ -205,11 +167,11 @@ class Notes(NoteReader):
             found = {one.id: one for one in (item, *filter(None, copied))}
         for one in found.values():
             home = one.project_id or UNASSIGNED
-            self._writer.write(act(item=one.id), author=author, project_id=home)
+            self._access.write(act(item=one.id), author=author, project_id=home)
 
     def _changed(self, item: Item, body: AnyBody, author: Author) -> Item:
         check_kept_here(item)
-        self._writer.write(body, author=author, project_id=item.project_id or UNASSIGNED)
+        self._access.write(body, author=author, project_id=item.project_id or UNASSIGNED)
         return self.get(item.id, deleted=True)
 
     def remember(
@@ -223,12 +185,8 @@ class Notes(NoteReader):
     ) -> Remembered:
         """Store a note, in the project named, else in the one around a folder, new or known.
 
-        Raises:
-            BadInput: no content, or more than is kept; a confidence outside 0 to 1; a folder of
-                which nothing is recorded.
-            NotFound, Ambiguous: the project, or a note that it links to.
-            SecretRefused: it holds a secret; the message names the class.
-            RuleUserOnly: an agent would replace a rule that a person approved.
+        Raises: BadInput, SecretRefused (as `check`; or nothing is recorded of the folder),
+        NotFound, Ambiguous (the project, or a link), RuleUserOnly (the rule is approved).
         """
         check(note)
         body = self._body(note)
@@ -244,9 +202,12 @@ class Notes(NoteReader):
             there = _replaced(reader, body, place)
             if there and body.key:
                 check_rule(there, author)
-            elif there and _is_made_else(body, there):
-                check_change(there, author)
-        stored = self._writer.write(body, author=author, folder=folder, project_id=chosen)
+            elif there:
+                kind = note_type(body.type)
+                layer = body.layer or (there.layer if kind == note_type("") else layer_of(kind))
+                if layer != there.layer or body.title not in {"", there.title}:
+                    check_change(there, author)  # the same words, made something else
+        stored = self._access.write(body, author=author, folder=folder, project_id=chosen)
         if stored.seq is None:
             raise BadInput(
                 f"nothing is recorded of {folder}: the setting exclude names it",
@@ -255,9 +216,7 @@ class Notes(NoteReader):
         with self._store.read() as reader:
             item = reader.item(stored.item or 0)
             if item is None:
-                raise NotFound(
-                    "the note was forgotten while it was stored", hint="remember it again"
-                )
+                raise NotFound("the note was forgotten meanwhile", hint="remember it again")
             unknown = (link for link in item.links if not link.target and link.kind != FORMERLY)
             dangling = [one.title for one in unknown if not self._called(reader, one.title, item)]
             names = {project.id: project.name for project in reader.projects()}
@@ -300,11 +259,8 @@ class Notes(NoteReader):
     def edit(self, handle: int | str, changes: Changes, *, author: Author = "agent") -> Item:
         """Change some fields of a note.
 
-        Raises:
-            NotFound, Ambiguous: as `get`.
-            BadInput, SecretRefused: as `remember`; nothing is to change.
-            PastImmutable: an agent would change what happened; the hint is to amend it.
-            RuleUserOnly: an agent would change a rule that a person approved.
+        Raises: NotFound, Ambiguous (as `get`), BadInput, SecretRefused (as `check`; nothing is to
+        change), PastImmutable, RuleUserOnly (not an agent's to change).
         """
         if changes == Changes():
             raise BadInput("nothing to change", hint="name a text, a title, tags or the like")
@@ -321,10 +277,8 @@ class Notes(NoteReader):
     ) -> Item:
         """Make a personal note one of a project, or of the team that works on it.
 
-        Raises:
-            NotFound, Ambiguous: as `get`; or the project.
-            BadInput: it is not personal.
-            CapturedUserOnly: an agent asks.
+        Raises: NotFound, Ambiguous (the note, or the project), BadInput (it is not personal),
+        CapturedUserOnly.
         """
         if author != "person":
             raise CapturedUserOnly(
@@ -336,16 +290,11 @@ class Notes(NoteReader):
             raise BadInput(f"note {item.id} is not personal", hint="nothing has to be done")
         with self._store.read() as reader:
             chosen = named(reader.projects(), project).id
-        self._writer.write(Revise(item=item.id, scope=scope), author=author, project_id=chosen)
+        self._access.write(Revise(item=item.id, scope=scope), author=author, project_id=chosen)
         return self.get(item.id)
 
     def approve(self, handle: int | str, *, author: Author) -> Item:
-        """Let a person stand for a note: a rule holds from now on, a suspicion is laid aside.
-
-        Raises:
-            NotFound, Ambiguous: as `get`.
-            RuleUserOnly: an agent asks.
-        """
+        """Let a person stand for a note: a rule holds from now on, a suspicion is laid aside."""
         if author != "person":
             raise RuleUserOnly(
                 "only a person approves notes", hint="ask them to run: observer note approve ID"
@@ -363,10 +312,7 @@ class Notes(NoteReader):
     ) -> Item:
         """Link a note to another item; the kinds `supersedes` and `amends` say what it does to it.
 
-        Raises:
-            NotFound, Ambiguous: either of them.
-            BadInput: they are one, or the target belongs elsewhere.
-            RuleUserOnly: an agent would change a rule that a person approved.
+        Raises: NotFound, Ambiguous, BadInput (it is itself, or belongs elsewhere), RuleUserOnly.
         """
         item = self.get(handle)
         check_rule(item, author)
@@ -381,12 +327,7 @@ class Notes(NoteReader):
     def unlink(
         self, handle: int | str, target: int | str, *, kind: str = "", author: Author = "agent"
     ) -> Item:
-        """Take out the explicit links to an item, those of one kind if it is named.
-
-        Raises:
-            NotFound, Ambiguous: as `get`.
-            RuleUserOnly: an agent would change a rule that a person approved.
-        """
+        """Take out the links to an item, those of one kind if it is named; raises as `link`."""
         item = self.get(handle)
         check_rule(item, author)
         with self._store.read() as reader:
@@ -452,10 +393,3 @@ def _replaced(reader: StoreReader, body: Remember, project_id: int | None) -> It
     if body.key:
         return reader.keyed(body.key, where)
     return reader.same_content(content_hash(body.content), where)
-
-
-def _is_made_else(body: Remember, there: Item) -> bool:
-    """Return True if the same words again would make something else of a note."""
-    kind = note_type(body.type)
-    layer = body.layer or (there.layer if kind == note_type("") else layer_of(kind))
-    return layer != there.layer or body.title not in {"", there.title}

@@ -1,15 +1,12 @@
 """Near pairs of notes that nobody has judged yet, and how each is settled.
 
-Whether an older note still holds cannot be read out of its words. Whoever writes is shown what
-stands nearby, and says what holds by an act: a link that supersedes or amends, a new note in the
-place of both, or the word that both stand, which is kept as the triage of a signal. What was
-settled does not come back.
+Whether an older note still holds cannot be read out of its words: whoever writes is shown what
+stands nearby, and says what holds by an act. What was settled does not come back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Hashable, Mapping
 from operator import neg
 from typing import Literal, NamedTuple
 
@@ -25,8 +22,7 @@ from observer.index import View
 from observer.notes.note_reader import PAIR, is_superseded, pair_id
 from observer.notes.notes import Notes
 from observer.notes.signal_corpus import NeighbourQuery, nearest
-from observer.notes.values import Author, EventWriter, Note
-from observer.search.candidates import Sources
+from observer.notes.values import Author, Note, NoteAccess
 from observer.store.reader import StoreReader
 
 How = Literal["replaces", "amends", "both stand", "merge"]
@@ -63,10 +59,7 @@ class OpenPairs(Value):
 
 
 class Settlement(Value, forbid_unknown_fields=True):
-    """What holds of a pair: note `id` replaces or amends `other`, or both stand.
-
-    To merge them, `content` is what is said from now on in the place of both.
-    """
+    """What holds of a pair: `id` replaces or amends `other`, both stand, `content` merges them."""
 
     id: int | str
     how: How
@@ -75,42 +68,24 @@ class Settlement(Value, forbid_unknown_fields=True):
 
 
 class _Near(NamedTuple):
-    """What `Pairs` keeps of a project: newer, older and cosine by `pair_id`, the nearest first.
-
-    `bare` counts notes without a meaning.
-    """
+    """What is kept of a project: newer, older, cosine by `pair_id`; `bare` notes lack meaning."""
 
     pairs: Mapping[int, tuple[int, int, float]]
     bare: int
 
 
 class Pairs:
-    """The near pairs of what one owner may see; safe to share between threads.
+    """The near pairs of what one owner may see; safe to share between threads."""
 
-    Args:
-        notes: the owner's notes.
-        owner: whose they are.
-        sources: lends what is compared.
-        writer: records what was settled.
-    """
-
-    def __init__(
-        self,
-        notes: Notes,
-        *,
-        owner: str,
-        sources: Callable[[], AbstractContextManager[Sources]],
-        writer: EventWriter,
-    ) -> None:
+    def __init__(self, notes: Notes, access: NoteAccess) -> None:
         self._notes = notes
-        self._owner = owner
-        self._sources = sources
-        self._writer = writer
+        self._access = access
+        self._owner = access.owner
         self._known: dict[int, tuple[Hashable, _Near]] = {}
 
     def open(self, project: Project, *, limit: int) -> OpenPairs:
         """Return the pairs of a project that nobody has settled."""
-        with self._sources() as (reader, view, _):
+        with self._access.sources() as (reader, view, _):
             # An act between notes is a change of one; what only judges a pair is looked up below.
             state = reader.epoch(), reader.newest_note_change(), view.is_complete
             known, near = self._known.pop(project.id, (None, None))
@@ -163,12 +138,8 @@ class Pairs:
     def settle(self, wanted: Settlement, *, author: Author = "agent") -> Item:
         """Say what holds of a pair, and return the note that holds.
 
-        Raises:
-            NotFound, Ambiguous: one of the notes.
-            BadInput: they are one; `merge` without content, or content without `merge`; a note that
-                is kept as a file is to replace or amend: its file has to say so.
-            RuleUserOnly: an agent would change or replace a rule that a person approved.
-            SecretRefused: as `Notes.remember`.
+        Raises: NotFound, Ambiguous, BadInput (one note alone; content and `merge` go together; a
+        file has to say so itself), RuleUserOnly, SecretRefused (as `Notes.remember`).
         """
         item, other = self._notes.get(wanted.id), self._notes.get(wanted.other)
         if item.id == other.id:
@@ -187,10 +158,21 @@ class Pairs:
                     evidence=(item.id, other.id),
                     owner=self._owner,
                 )
-                self._writer.write(judged, author=author, project_id=item.project_id or UNASSIGNED)
+                self._access.write(judged, author=author, project_id=item.project_id or UNASSIGNED)
                 return item
             case "merge":
-                return self._merge(item, other, wanted.content, author)
+                merged = Note(
+                    content=wanted.content,
+                    type=item.type,
+                    category=item.category,
+                    confidence=item.confidence,
+                    scope=item.scope,
+                    layer=item.layer,
+                    tags=tuple(dict.fromkeys((*item.tags, *other.tags))),
+                    supersedes=(item.id, other.id),
+                )
+                project = self._notes.project_of(item)
+                return self._notes.remember(merged, project=project, author=author).item
             case "replaces" | "amends":
                 kind = "supersedes" if wanted.how == "replaces" else "amends"
                 if item.file:
@@ -199,21 +181,6 @@ class Pairs:
                         hint=f"add the line `- {kind} [[{other.title}]]` to {item.file}",
                     )
                 return self._notes.link(item.id, other.id, kind=kind, author=author)
-
-    def _merge(self, item: Item, other: Item, content: str, author: Author) -> Item:
-        merged = Note(
-            content=content,
-            type=item.type,
-            category=item.category,
-            confidence=item.confidence,
-            scope=item.scope,
-            layer=item.layer,
-            tags=tuple(dict.fromkeys((*item.tags, *other.tags))),
-            supersedes=(item.id, other.id),
-        )
-        return self._notes.remember(
-            merged, project=self._notes.project_of(item), author=author
-        ).item
 
 
 def _age(note: Item) -> tuple[int, int]:

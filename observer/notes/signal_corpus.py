@@ -1,7 +1,4 @@
-"""What signal detectors read: the visible notes without their texts, and nearest neighbours; pure.
-
-The neighbours of the same vectors are always the same. Of very many notes the newest are compared.
-"""
+"""What signal detectors read: visible notes without their texts, and nearest neighbours; pure."""
 
 from __future__ import annotations
 
@@ -53,13 +50,7 @@ class NeighbourQuery(NamedTuple):
 def nearest(
     vectors: Vectors, wanted: Sequence[NeighbourQuery], *, least: float
 ) -> list[NeighbourPairs]:
-    """Return each kind of neighbours of all vectors; of equally near ones those closest by.
-
-    Args:
-        vectors: unit vectors.
-        wanted: the kinds.
-        least: the cosine from which on two are neighbours.
-    """
+    """Return each kind of neighbours of unit vectors, by cosines of at least `least`."""
     none = NeighbourPairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
     found: list[list[NeighbourPairs]] = [[none] for _ in wanted]
     every = np.arange(len(vectors))
@@ -118,11 +109,7 @@ SHOWN = 8
 
 
 class Signal(Value):
-    """Something about the notes that nobody has written down yet.
-
-    `id` is a digest of type and identity, so that what somebody made of it sticks to it. `evidence`
-    are notes, strongest first.
-    """
+    """Something about notes that nobody has written down yet; `id` is a digest of what it is."""
 
     id: int
     type: str
@@ -132,14 +119,7 @@ class Signal(Value):
 
 
 class Corpus:
-    """Notes as detectors see them.
-
-    Args:
-        notes: by id.
-        ids, vectors: the notes that have a meaning, by id, and their unit vectors.
-        now_ms: the time from which ages count.
-        gone: the titles (`title_key`) of notes that were deleted.
-    """
+    """Notes as detectors see them; `ids` have `vectors`, `gone` are titles of deleted ones."""
 
     def __init__(
         self,

@@ -1,12 +1,8 @@
 """Signals: what the notes imply but nobody has written down, and the triage of each.
 
-Found by detectors without a language model, again only when a note has changed; not stored. Triage
-is an event, and stays with its signal.
-
-Inferences are hypotheses that a person approved, and whether their evidence still holds.
-
-They are listed and fetched on purpose and found by no search, so that a guess never comes back as a
-fact. The evidence of an inference is notes, never another inference.
+Signals are found without a language model when a note has changed, and not stored; triage is an
+event. Inferences are hypotheses that a person approved: they rest on notes, never on each other,
+and no search finds them, so that a guess never comes back as a fact.
 """
 
 from __future__ import annotations
@@ -14,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from itertools import combinations
 from typing import Literal
 
@@ -36,9 +31,7 @@ from observer.core.model import (
 from observer.core.value import Value, decode_json
 from observer.notes.note_reader import PAIR
 from observer.notes.signal_corpus import Corpus, Signal, Status
-from observer.notes.values import Author, EventWriter, Note, check, metadata_text, signal_id
-from observer.search.candidates import Sources
-from observer.store.interface import Store
+from observer.notes.values import Author, Note, NoteAccess, check, metadata_text, signal_id
 from observer.store.reader import StoreReader
 
 DAY_MS = 86_400_000
@@ -138,10 +131,7 @@ def tag_bursts(corpus: Corpus) -> Iterator[Signal]:
 
 
 def dangling_links(corpus: Corpus) -> Iterator[Signal]:
-    """Yield links to titles that no note has.
-
-    A note of the past that led to a note is left out: nobody can change what it says.
-    """
+    """Yield links to titles that no note has, but what the past says of a note that is gone."""
     for note in corpus.notes.values():
         for link in note.links:
             is_over = note.layer == "past" and title_key(link.title) in corpus.gone
@@ -201,60 +191,33 @@ class FoundSignals(Value):
 
 
 class Signals:
-    """The signals of what one owner may see; safe to share between threads.
+    """The signals of what one owner may see; safe to share between threads."""
 
-    Args:
-        store, owner, now_ms, sources: as for `Notes`.
-        writer: records their triage.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        *,
-        owner: str,
-        now_ms: Callable[[], int],
-        sources: Callable[[], AbstractContextManager[Sources]],
-        writer: EventWriter,
-    ) -> None:
-        self._store = store
-        self._owner = owner
-        self._now_ms = now_ms
-        self._sources = sources
-        self._writer = writer
+    def __init__(self, access: NoteAccess) -> None:
+        self._access = access
+        self._store, self._owner, self._now_ms, self._sources, _ = access
         self._lock = threading.Lock()
         self._stamp: tuple[str, int] | None = None
         self._found: FoundSignals | None = None
 
     def list(self, *, type_: str = "", status: Status = "new") -> FoundSignals:
-        """Return the signals of a type (all if empty) that are in a status.
-
-        What somebody made something of stays listed, even where its reason is gone.
-        """
+        """Return the signals of a type (all if empty) in a status; what was judged stays listed."""
         found = self._detected()
         known = self._known(found).values()
         chosen = tuple(s for s in known if s.status == status and type_ in {"", s.type})
         return replace(found, signals=chosen)
 
     def get(self, number: int) -> Signal:
-        """Return one signal.
-
-        Raises:
-            NotFound: there is none of that id, or no more.
-        """
+        """Return one signal. Raises: NotFound (there is none of that id, or no more)."""
         signal = self._known(self._detected()).get(number)
         if signal is None:
             raise NotFound(f"no signal {number}", hint="list them first")
         return signal
 
     def triage(self, number: int, status: Status, *, author: Author = "agent") -> Signal:
-        """Say what becomes of a signal, until somebody says otherwise.
-
-        Raises:
-            NotFound: as `get`.
-        """
+        """Say what becomes of a signal, until somebody says otherwise; raises as `get`."""
         signal = replace(self.get(number), status=status)
-        self._writer.write(self.triaged(signal), author=author, project_id=UNASSIGNED)
+        self._access.write(self.triaged(signal), author=author, project_id=UNASSIGNED)
         return signal
 
     def triaged(self, signal: Signal) -> Triage:
@@ -269,10 +232,7 @@ class Signals:
         )
 
     def waiting(self) -> int | None:
-        """Count the new ones without letting anybody wait.
-
-        Of very many notes, as of when they were last listed; None if they never were.
-        """
+        """Count the new ones, of very many as of when last listed; None if they never were."""
         with self._store.read() as reader:
             counts = reader.counts("type", self._filters())
         is_light = sum(counts.values()) <= LIGHT
@@ -302,7 +262,6 @@ class Signals:
         return known
 
     def _detected(self) -> FoundSignals:
-        """Return all signals, found anew if a note has changed."""
         with self._lock:
             with self._store.read() as reader:
                 stamp = (reader.epoch(), reader.newest_note_change())
@@ -334,11 +293,7 @@ Freshness = Literal["active", "stale"]
 
 
 class Hypothesis(Value):
-    """What somebody wants to be kept as an inference.
-
-    `evidence` are ids of notes; without any, it rests on those of the `signal`. `confidence` is 0
-    to 1, `model` what wrote it.
-    """
+    """What is to be kept as an inference; without `evidence` (ids) it rests on the `signal`'s."""
 
     title: str
     summary: str
@@ -372,27 +327,18 @@ class Inference(Value):
 
 
 class Inferences:
-    """The inferences that one owner may see; safe to share between threads.
+    """The inferences that one owner may see; safe to share between threads."""
 
-    Args:
-        store, owner: as for `Notes`.
-        signals: what they may come from.
-        writer: records them.
-    """
-
-    def __init__(self, store: Store, *, owner: str, signals: Signals, writer: EventWriter) -> None:
-        self._store = store
-        self._owner = owner
+    def __init__(self, signals: Signals, access: NoteAccess) -> None:
         self._signals = signals
-        self._writer = writer
+        self._access = access
+        self._store, self._owner = access.store, access.owner
 
     def mint(self, wanted: Hypothesis, *, is_confirmed: bool) -> Inference:
         """Keep a hypothesis that a person approved; the signal it came from is minted with it.
 
-        Raises:
-            BadInput: no person approved it, no evidence, or it could not be kept as a note.
-            NotFound: a note, or the signal.
-            SecretRefused: it holds a secret.
+        Raises: BadInput (no approval, no evidence, or no note), NotFound (a note, or the signal),
+        SecretRefused.
         """
         if not is_confirmed:
             raise BadInput(
@@ -415,7 +361,7 @@ class Inferences:
         if signal:
             bodies.append(self._signals.triaged(replace(signal, status="minted")))
         project = notes[0].project_id or UNASSIGNED
-        stored = self._writer.write(*bodies, author="agent", project_id=project)
+        stored = self._access.write(*bodies, author="agent", project_id=project)
         return self.get(item_id(stored.seq or 0))
 
     def list(self, status: Freshness | None = None) -> Sequence[Inference]:
@@ -426,11 +372,7 @@ class Inferences:
         return [one for one in found if status in {None, one.status}]
 
     def get(self, number: int) -> Inference:
-        """Return one inference, looked at anew.
-
-        Raises:
-            NotFound: there is none of that id.
-        """
+        """Return one inference, looked at anew. Raises: NotFound (there is none of that id)."""
         with self._store.read() as reader:
             item = reader.item(number)
             if item is None or item.kind != "inference" or not is_visible(item, self._owner):
@@ -479,7 +421,6 @@ class Inferences:
         )
 
     def _checked(self, reader: StoreReader, items: Sequence[Item]) -> Sequence[Inference]:
-        """Return inferences with what became of the notes that they rest on."""
         rests = {item.id: [link for link in item.links if link.kind == EVIDENCE] for item in items}
         wanted = {link.target for links in rests.values() for link in links}
         notes = {note.id: note for note in reader.items(sorted(wanted))}

@@ -1,15 +1,12 @@
-"""Values of the notes API, the writer that makes events of changes, and the checks of both.
-
-Refused are malformed values, secrets, and changes that are not the author's to make. Every check
-raises with what is wrong and what to do instead.
-"""
+"""Values of the notes API, what it works with, and the checks of what is said and changed."""
 
 from __future__ import annotations
 
 import hashlib
 import uuid
 from collections.abc import Callable, Container, Iterable, Sequence
-from typing import Any, Literal
+from contextlib import AbstractContextManager
+from typing import Any, Literal, NamedTuple
 
 from observer.core.clock import LAST_MS
 from observer.core.errors import (
@@ -28,7 +25,9 @@ from observer.core.text import is_utf8
 from observer.core.value import Value
 from observer.observations.note_reducer import CONTENT_CHARS, LINKS, METADATA_CHARS, TAGS, note_type
 from observer.redaction.redact import redact_text, secret_class
+from observer.search.candidates import Sources
 from observer.search.handles import around
+from observer.store.interface import Store
 
 Author = Literal["person", "agent"]
 """Who asks. Only a person approves rules, and changes those that are approved."""
@@ -61,10 +60,7 @@ class Note(Value):
 
 
 class Changes(Value, forbid_unknown_fields=True):
-    """What to change of a note; None leaves a field as it is.
-
-    `tags` and `metadata` are the whole new ones. An `expires_ms` of 0 means never.
-    """
+    """What to change of a note; None leaves a field as it is, an `expires_ms` of 0 means never."""
 
     content: str | None = None
     title: str | None = None
@@ -82,11 +78,7 @@ SIMILAR = 0.72
 
 
 class Similar(Value):
-    """A note that is near another one; figures from 0 to 1.
-
-    `meaning` is the cosine of the meanings, 0 without a model; `words` the share of different words
-    that both have.
-    """
+    """A note near another one: `meaning` is the cosine, 0 without a model; `words` the share."""
 
     item: Item
     meaning: float
@@ -138,10 +130,7 @@ def signal_id(type_: str, identity: str) -> int:
 
 
 class Version(Value):
-    """One event in the life of a note, and the note as it was after it.
-
-    `number` counts from 1. `stands` is False for what was taken back, and for taking back itself.
-    """
+    """One event in a note's life (from 1), and the note after it; `stands` unless taken back."""
 
     number: int
     action: str
@@ -170,32 +159,25 @@ Record = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
 """Stores events, in the given project if one is named, and returns after the commit."""
 
 
-class EventWriter:
-    """Writes events of one owner's front.
+class NoteAccess(NamedTuple):
+    """What the notes of one owner are read and written with; without a `record` only read."""
 
-    Args:
-        record: the way into the log; None for a process that only reads.
-        now_ms: the clock.
-    """
-
-    def __init__(self, record: Record | None, now_ms: Callable[[], int]) -> None:
-        self._record = record
-        self._now_ms = now_ms
+    store: Store
+    owner: str
+    now_ms: Callable[[], int]
+    sources: Callable[[], AbstractContextManager[Sources]]
+    record: Record | None
 
     def write(
         self, *bodies: AnyBody, author: Author, folder: str = "", project_id: int | None
     ) -> Receipt:
-        """Store what happened, all of it or nothing, and return what became of the first.
-
-        Raises:
-            DaemonUnavailable: this process only reads.
-        """
-        if self._record is None:
+        """Store all or nothing; return what became of the first. Raises: DaemonUnavailable."""
+        if self.record is None:
             raise DaemonUnavailable("this process only reads", hint="run: observer up")
         events = [
             Event(
                 id=f"note-{uuid.uuid4().hex}",
-                at_ms=self._now_ms(),
+                at_ms=self.now_ms(),
                 client="observer",
                 cwd=folder,
                 body=body,
@@ -203,7 +185,7 @@ class EventWriter:
             )
             for body in bodies
         ]
-        return self._record(events, project_id)[0]
+        return self.record(events, project_id)[0]
 
 
 def project_of(
@@ -223,13 +205,7 @@ NAME_CHARS = 2_000
 
 
 def check(note: Note | Changes) -> None:
-    """Refuse what cannot be kept as it is.
-
-    Raises:
-        BadInput: no content, or more than is kept; a confidence outside 0 to 1; an end that no
-            calendar has; no Unicode text; the type of what only a person's yes makes.
-        SecretRefused: it holds a secret; the message names the class.
-    """
+    """Raise BadInput for what cannot be kept as it is, SecretRefused for a secret, by its class."""
     if note.content is not None and not any(
         c.isprintable() and not c.isspace() for c in note.content
     ):
@@ -255,11 +231,7 @@ def check(note: Note | Changes) -> None:
 
 
 def metadata_text(metadata: dict[str, object] | None) -> str:
-    """Return metadata as it is kept: JSON, empty for none.
-
-    Raises:
-        BadInput: it is no JSON, or too large.
-    """
+    """Return metadata as kept: JSON, empty for none. Raises: BadInput (it is none, too large)."""
     if not metadata:
         return ""
     try:
@@ -281,11 +253,7 @@ def free_name(base: str, taken: Container[str]) -> str:
 
 
 def check_kept_here(item: Item) -> None:
-    """Refuse to change or delete in the store alone what is kept as a file.
-
-    Raises:
-        BadInput: it is; the hint names the file.
-    """
+    """Raise BadInput, which names the file, for a change in the store alone of what is a file."""
     if item.file:
         raise BadInput(
             f"note {item.id} is kept as a file, which decides what it says",
@@ -294,13 +262,7 @@ def check_kept_here(item: Item) -> None:
 
 
 def check_change(item: Item, author: Author) -> None:
-    """Refuse an agent what only a person may change, and what happened.
-
-    Raises:
-        BadInput: it is an inference, which is kept as the person approved it.
-        PastImmutable: the note is of the past; the hint is to amend it.
-        RuleUserOnly: a person stands for this rule.
-    """
+    """Raise BadInput, PastImmutable or RuleUserOnly for what an agent may not change."""
     check_rule(item, author)
     if author == "agent" and item.kind == "inference":
         raise BadInput(
@@ -315,11 +277,7 @@ def check_change(item: Item, author: Author) -> None:
 
 
 def check_rule(item: Item, author: Author) -> None:
-    """Refuse an agent any change of a rule that a person stands for.
-
-    Raises:
-        RuleUserOnly: it is one.
-    """
+    """Raise RuleUserOnly where an agent would change a rule that a person stands for."""
     if author == "agent" and item.layer == "rule" and item.approval == "approved":
         raise RuleUserOnly(
             f"note {item.id} is a rule that a person approved",
@@ -328,12 +286,7 @@ def check_rule(item: Item, author: Author) -> None:
 
 
 def check_forget(item: Item, author: Author) -> None:
-    """Refuse an agent the deletion of anything but notes and inferences, or its reversal.
-
-    Raises:
-        CapturedUserOnly: the item was captured: a commit, an edit, a summary.
-        RuleUserOnly: a person stands for this rule.
-    """
+    """Raise CapturedUserOnly or RuleUserOnly for what an agent neither deletes nor brings back."""
     check_rule(item, author)
     if author == "agent" and item.kind not in RECORDED_KINDS:
         raise CapturedUserOnly(
@@ -354,12 +307,7 @@ def _check_figures(note: Note | Changes) -> None:
 
 
 def check_texts(texts: Iterable[str | None]) -> None:
-    """Refuse what no note may say, wherever it is kept.
-
-    Raises:
-        BadInput: a text is no Unicode.
-        SecretRefused: one holds a secret; the hint says how to keep it on purpose.
-    """
+    """Raise BadInput for what is no Unicode, SecretRefused for a secret, wherever it is kept."""
     for text in filter(None, texts):
         if not is_utf8(text):
             raise BadInput("a text holds half a character", hint="send it as UTF-8")

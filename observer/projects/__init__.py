@@ -1,11 +1,8 @@
 """Project identity: which project an event belongs to (step 5 of an event's way).
 
-What the file system and git say about a folder is read here and in `worktree`, and kept for a
-while; `identity` decides, without any I/O, which known project such a place belongs to.
-
-A place is the work tree of a folder, else the folder with a project marker. Nothing here raises for
-what it finds: a folder that is gone, unreadable, corrupt or somebody else's gives weaker evidence,
-in the end `Place(root="")`, which means `unassigned`.
+A place is the work tree of a folder, else the folder with a project marker; `identity` decides
+which project it belongs to. A folder that is gone, unreadable, corrupt or somebody else's gives
+weaker evidence, in the end `Place(root="")`, which means `unassigned`.
 """
 
 from __future__ import annotations
@@ -95,22 +92,16 @@ def probe_place(folder: str, root_commits: MutableMapping[str, str]) -> ProbedPl
 def missing_roots(place: Place, projects: Iterable[Project]) -> frozenset[str]:
     """Return the missing folders of projects related to `place` by inode or oldest commit.
 
-    They are the evidence that `place` was moved rather than copied; the pure `match_project` and
-    `update_project` take them as an argument. A folder counts as missing, too, when another one
-    took its path.
+    They show that it was moved rather than copied. One is missing, too, if another took its path.
     """
     return frozenset(
         folder
         for project in projects
-        if _is_akin(place, project)
+        if place.inode in filter(None, project.inodes)
+        or place.root_commit == project.root_commit != ""
         for folder in folders_of(project)
         if folder != place.root and not _is_there(folder, place, project)
     )
-
-
-def _is_akin(place: Place, project: Project) -> bool:
-    same_inode = bool(place.inode) and place.inode in project.inodes
-    return same_inode or (bool(place.root_commit) and place.root_commit == project.root_commit)
 
 
 def _is_there(folder: str, place: Place, project: Project) -> bool:

@@ -1,8 +1,6 @@
 """Small file-system probes: inodes, mounts, change stamps, folders that are never a project.
 
-A folder that is gone, or of another system, is known by its spelling. One of Windows has one there
-and others in WSL, Git Bash and Cygwin; one of WSL has another one in Windows. All are compared as
-WSL spells them.
+A folder that is gone, or of another system, is known by its spelling: that of WSL, for all.
 """
 
 from __future__ import annotations
@@ -51,14 +49,16 @@ def non_project_dirs() -> frozenset[str]:
 def mounts(listed: Path = MOUNTS, program: str = MOUNT) -> list[tuple[str, str]]:
     """Return (mount point, type) of all file systems; for equal points the last one counts.
 
-    Args:
-        listed: where Linux lists them.
-        program: prints them on macOS and the BSDs; there are none where it is missing too.
+    `listed` is where Linux lists them, `program` prints them elsewhere.
     """
     try:
         lines = listed.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:  # not Linux
-        printed = map(_PRINTED.match, _output_of(program).splitlines())
+        try:
+            ran = subprocess.run([program], capture_output=True, check=False, timeout=MOUNT_S)  # noqa: S603 - the system's
+        except (OSError, subprocess.TimeoutExpired):
+            return []
+        printed = map(_PRINTED.match, ran.stdout.decode(errors="replace").splitlines())
         return [(one[1], one[2] or one[3]) for one in printed if one]
     # Source: proc_pid_mountinfo(5). Spaces in a path are written \040.
     parts = [line.partition(" - ") for line in lines]
@@ -75,14 +75,6 @@ def file_system_of(path: str, mounted: Sequence[tuple[str, str]]) -> str:
         (len(where), number) for number, (where, _) in enumerate(mounted) if is_inside(path, where)
     ]
     return mounted[max(around)[1]][1] if around else ""
-
-
-def _output_of(program: str) -> str:
-    try:
-        ran = subprocess.run([program], capture_output=True, check=False, timeout=MOUNT_S)  # noqa: S603 - the system's
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return ran.stdout.decode(errors="replace")
 
 
 def stamp_of(paths: Iterable[str]) -> Stamp:
@@ -167,8 +159,7 @@ def is_same_or_inside(folder: str, root: str) -> bool:
 def gone_root(folder: str, roots: Iterable[str]) -> str:
     """Return the folder of the project that a missing folder was in; "" if it was in none.
 
-    That is where the session was started, or the folder itself; a work tree in a hidden folder
-    belongs to what is around that.
+    A work tree in a hidden folder belongs to what is around that.
     """
     root = next((one for one in roots if is_same_or_inside(folder, one)), folder)
     root = root.partition("/.")[0]

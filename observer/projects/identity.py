@@ -2,12 +2,10 @@
 
 Decided, where evidence could be read in two ways:
 
-- The first remote (`origin`) is the identity, not the others: a fork that also knows its upstream
-  stays a project of its own, though both begin with the same commit.
-- A work tree keeps its identity when its remote comes, goes or changes. Only if remotes and oldest
-  commits both differ has another repository taken its path.
-- A copy (`cp -r`) without a remote is another project while the original exists; once the original
-  is gone, it is the original, moved.
+- The first remote (`origin`) is the identity: a fork that also knows its upstream stays apart.
+- A work tree keeps its identity when its remote changes. Only if remotes and oldest commits both
+  differ has another repository taken its path.
+- A copy without a remote is another project while the original exists; then it is that, moved.
 - A clone whose remote is the path of a known work tree is that project.
 - A folder without git and without a marker belongs to the nearest known project without git that
   contains it.
@@ -32,14 +30,14 @@ _NONE: frozenset[str] = frozenset()
 def match_project(
     place: Place, projects: Sequence[Project], *, gone: frozenset[str] = _NONE
 ) -> Project | None:
-    """Return the known project that a place belongs to, None if it is a new one or no place.
-
-    `gone` holds the folders of these projects that no longer exist (see `vanished`).
-    """
+    """Return the known project of a place, if any; `gone` are its folders that no longer exist."""
     if not place.root:
         return None
+    origin = place.remotes[0] if place.remotes else None
+    # Another project may have had this remote before; whose first it is comes first.
+    of_remote = (p for p in projects if origin in p.remotes)
     return (
-        _by_remote(place, projects)
+        _best(of_remote, lambda p: -p.remotes.index(place.remotes[0]))
         or _by_path(place, projects)
         or _by_lineage(place, projects)
         or next((one for one in projects if _was_moved(place, one, gone)), None)
@@ -118,20 +116,18 @@ def main_folder(common_dir: str) -> str:
 # --- the kinds of evidence, strongest first ------------------------------------------------------
 
 
-def _by_remote(place: Place, projects: Iterable[Project]) -> Project | None:
-    if not place.remotes:
-        return None
-    origin = place.remotes[0]
-    # Another project may have had this remote before; whose first it is comes first.
-    return _best((p for p in projects if origin in p.remotes), lambda p: -p.remotes.index(origin))
-
-
 def _by_path(place: Place, projects: Iterable[Project]) -> Project | None:
     here = [
         p
         for p in projects
         if (place.common_dir in p.common_dirs or place.root in p.roots)
-        and not _contradicts(place, p)
+        # Unless another repository now lives there.
+        and not (
+            place.remotes
+            and p.remotes
+            and {*place.remotes}.isdisjoint(p.remotes)
+            and _is_other_history(place, p)
+        )
     ]
     return _best(
         here, lambda p: 2 * (place.common_dir in p.common_dirs) + _is_same_history(place, p)
@@ -172,14 +168,6 @@ def _depth(folder: str, project: Project) -> int:
     return max((len(root) for root in project.roots if is_inside(folder, root)), default=0)
 
 
-def _contradicts(place: Place, project: Project) -> bool:
-    """Whether another repository now lives at a path."""
-    strangers = bool(place.remotes and project.remotes) and not set(place.remotes) & set(
-        project.remotes
-    )
-    return strangers and _is_other_history(place, project)
-
-
 def _is_same_history(place: Place, project: Project) -> bool:
     return bool(place.root_commit) and place.root_commit == project.root_commit
 
@@ -192,9 +180,6 @@ def _is_other_history(place: Place, project: Project) -> bool:
 def _best(projects: Iterable[Project], score: Callable[[Project], int]) -> Project | None:
     """Return the project with the highest score; of equals the newest."""
     return max(projects, key=lambda p: (score(p), p.id), default=None)
-
-
-# --- attributes ----------------------------------------------------------------------------------
 
 
 def _name(folder: str) -> str:

@@ -1,12 +1,8 @@
 """What a repository says about a folder: read directly, and from git where only git knows.
 
-HEAD, refs and remotes are files, so a look costs no process and works without git. The oldest
-commit, and refs that are in tables, are asked of the program.
-
-One name for every spelling of a remote: `host/owner/name`, without credentials.
-
-`git@host:o/n.git`, `ssh://host:22/o/n` and `https://user:token@host/o/n` are one remote. A remote
-on this machine is named by its absolute path.
+HEAD, refs and remotes are files: a look costs no process. The oldest commit, and refs in tables,
+are asked of git. A remote has one name for every spelling: `host/owner/name` of
+`git@host:owner/name.git` and `https://user:token@host/owner/name`, or a path on this machine.
 """
 
 from __future__ import annotations
@@ -135,16 +131,20 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
     )
     stamp = stamp_of(watched)
     ref = claimed = _ref(git_dir)
-    if ref == _STUB:
-        # In tables, which only git knows; nothing where it is older.
+    if ref == _STUB:  # in tables, which only git knows
         ref = _git(root, "symbolic-ref", "--quiet", "HEAD", wait_s=TABLES_WAIT_S)
         head = ("rev-parse", "--verify", "--quiet", "HEAD")
         commit = _hash(_git(root, *head, wait_s=TABLES_WAIT_S))
     else:
-        commit = _commit(git_dir, common_dir, ref)
+        holder = os.path.join(common_dir, ref) if ref else os.path.join(git_dir, "HEAD")
+        commit = _hash(read_first_line(holder)) or (_packed(watched[2], ref) if ref else "")
     inode = inode_of(common_dir)
     if commit and inode not in root_commits:
-        root_commits[inode] = _root_commit(root, common_dir)
+        # "" where the history is cut short or too long.
+        asked = ("rev-list", "--max-parents=0", "--timestamp", "HEAD", "--")
+        lines = () if os.path.exists(f"{common_dir}/shallow") else _git(root, *asked).splitlines()
+        roots = sorted((int(when), name) for when, name in map(str.split, lines))
+        root_commits[inode] = roots[0][1] if roots else ""
     place = Place(
         root=root,
         git=True,
@@ -165,19 +165,14 @@ def _ref(git_dir: str) -> str:
     return head.removeprefix("ref:").strip() if head.startswith("ref:") else ""
 
 
-def _commit(git_dir: str, common_dir: str, ref: str) -> str:
-    if not ref:
-        return _hash(read_first_line(os.path.join(git_dir, "HEAD")))
-    loose = _hash(read_first_line(os.path.join(common_dir, ref)))
-    return loose or _packed(os.path.join(common_dir, "packed-refs"), os.fsencode(ref))
-
-
-def _packed(path: str, ref: bytes) -> str:
+def _packed(path: str, ref: str) -> str:
     try:
         with open(open_plain(Path(path), os.O_RDONLY), "rb") as file:
             lines = iter(partial(file.readline, _LINE_BYTES), b"")
             refs = takewhile(lambda line: line.endswith(b"\n"), lines)  # a longer line is none
-            found = next((line for line in refs if line.rstrip().endswith(b" " + ref)), b"")
+            found = next(
+                (line for line in refs if line.rstrip().endswith(b" " + os.fsencode(ref))), b""
+            )
     except OSError:
         return ""
     return _hash(found.partition(b" ")[0].decode("latin-1"))
@@ -201,22 +196,12 @@ def _remotes(common_dir: str, root: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(remote for remote in found if remote))
 
 
-def _root_commit(root: str, common_dir: str) -> str:
-    """Return the oldest commit without parents, "" where the history is cut short or too long."""
-    if os.path.exists(os.path.join(common_dir, "shallow")):
-        return ""
-    answer = _git(root, "rev-list", "--max-parents=0", "--timestamp", "HEAD", "--")
-    roots = sorted((int(when), name) for when, name in map(str.split, answer.splitlines()))
-    return roots[0][1] if roots else ""
-
-
 def _as_text(name: str) -> str:
     """Return a name as it can be stored: bytes that are not valid UTF-8 are replaced."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _git(root: str, *words: str, wait_s: float = WAIT_S) -> str:
-    """Return what git prints, "" where it fails or takes too long."""
     try:
         return git_output(root, *words, wait_s=wait_s) or ""
     except NotFound:

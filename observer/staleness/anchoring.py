@@ -1,8 +1,7 @@
 """Anchoring new items: each at the commit at which it held, then followed to HEAD.
 
-New are those that changed since a worktree was last synchronised; `anchor_target` says what each is
-about, by facts in the format in which `observer.observations` writes them. An edit that git, or the
-deletion of a file, took back before a commit had it is linked to by the observation of the command.
+`anchor_target` says what each is about, by facts as `observer.observations` writes them. An edit
+that was taken back before a commit had it is linked to by the observation of the command.
 """
 
 from __future__ import annotations
@@ -123,7 +122,6 @@ def names_files(text: str) -> bool:
 
 
 def _inside(paths: tuple[str, ...] | list[str]) -> tuple[str, ...]:
-    """Return the paths that lie in the project."""
     own = (path for path in paths if not path.startswith(("/", "~", "../")))
     return tuple(dict.fromkeys(own))[:MOST_FILES]
 
@@ -135,10 +133,7 @@ MOST = 20_000
 
 
 class NewItem(Value):
-    """An item to be anchored; it held at `at_ms`, on `branch`.
-
-    Its work was discarded at `discarded_ms`, 0 if it was not.
-    """
+    """An item to be anchored, held at `at_ms` on `branch`; its work was discarded then, or 0."""
 
     item: int
     target: AnchorTarget
@@ -148,10 +143,7 @@ class NewItem(Value):
 
 
 class ItemChanges(NamedTuple):
-    """The items changed up to a change number: `fresh` to anchor, `seen` the ids of all.
-
-    `undone` are the ids of older items that these say to have reverted.
-    """
+    """The items changed: `fresh` to anchor, `seen` all ids, `undone` ids that these reverted."""
 
     change: int
     fresh: list[NewItem]
@@ -187,14 +179,7 @@ def changed_items(reader: StoreReader, worktree: WorktreeView) -> ItemChanges:
 
 
 class Anchoring:
-    """Anchors one batch of items, walking as much of the history as they need.
-
-    Args:
-        store: what is read.
-        repository: the worktree.
-        worktree: its view; the items are followed to its HEAD.
-        pause: called between commits; may wait, or raise to stop.
-    """
+    """Anchors items, walking as much history as they need; `pause` may wait, or raise to stop."""
 
     def __init__(
         self,
@@ -274,10 +259,7 @@ class Anchoring:
                 yield from self._mentioned(path, target.symbols, step.commit)
 
     def _mentioned(self, path: str, symbols: Sequence[str], commit: str) -> Iterator[Anchor]:
-        """Yield anchors of a note in a file it names: for the symbols it names, else the file.
-
-        A note made while the file has uncommitted changes is about those: its anchors are pending.
-        """
+        """Yield anchors of a note in a file; of uncommitted changes they are pending."""
         blob = self._git.blob_at(commit, path)
         known = self._git.fingerprints.of(blob, path)
         with self._store.read() as reader:

@@ -1,9 +1,7 @@
 """Fingerprints of the symbols of a file, and following anchors by them from commit to commit.
 
-A fingerprint covers a symbol without those nested in it, without comments and layout: code that was
-only moved or reformatted is unchanged. An anchor holds whenever the code equals what it was,
-however it got there, so a reverted change leaves no trace and branches need not be replayed.
-Pure, but for the contents of files, which `RepositoryView` reads: one repository at one moment.
+A fingerprint covers a symbol without those nested in it, without comments and layout. An anchor
+holds whenever the code equals what it was, however it got there: branches need not be replayed.
 """
 
 from __future__ import annotations
@@ -50,14 +48,16 @@ def fingerprints(data: bytes, path: str) -> Fingerprints:
         texts[symbol.path].append(symbol.text)
         inside = slice(symbol.first_line - 1, symbol.last_line)
         lines[inside] = [""] * len(lines[inside])
-    return {name: _digest(_packed(parts)) for name, parts in {**texts, OUTSIDE: lines}.items()}
+    found = {}
+    for name, parts in {**texts, OUTSIDE: lines}.items():
+        # Without what a formatter decides: spaces, sorts of quotes, last commas.
+        packed = _LAST_COMMA.sub("", "".join("".join(parts).split()).translate(_QUOTES))
+        found[name] = _digest(packed.encode("utf-8", "replace"))
+    return found
 
 
 def fingerprint_of(known: Fingerprints, name: str) -> str:
-    """Return the fingerprint of a symbol, `ABSENT` if it does not exist.
-
-    An unqualified name stands for every symbol with this name, in whatever class.
-    """
+    """Return a symbol's fingerprint, `ABSENT` for none; a bare name is that of all classes."""
     if name == FILE:
         return "there" if known else ABSENT
     if name in known or not name:
@@ -71,12 +71,6 @@ def touched(before: Fingerprints, after: Fingerprints) -> list[str]:
     """Return the symbols in which two versions of a file differ; `OUTSIDE` if in none."""
     names = [name for name in {**after, **before} if name]
     return [name for name in names if before.get(name) != after.get(name)] or [OUTSIDE]
-
-
-def _packed(parts: Iterable[str]) -> bytes:
-    """Return text without what a formatter decides: spaces, sorts of quotes, last commas."""
-    text = "".join("".join(parts).split()).translate(_QUOTES)
-    return _LAST_COMMA.sub("", text).encode("utf-8", "replace")
 
 
 def _digest(data: bytes) -> str:
@@ -163,10 +157,7 @@ class HistoryWalk:
         return [self._anchor_sets[item] for item in sorted(self._changed)]
 
     def step(self, step: CommitDiff, *, is_trunk: bool) -> None:
-        """Apply a commit: settle what it commits and, on the trunk, compare what it changed.
-
-        The commits of a side branch do not change what is checked out; the merge does.
-        """
+        """Settle what a commit commits; compare what it changed if it is on the trunk."""
         self._revert(step)
         for moved in step.files:
             self.move(moved, step, is_trunk=is_trunk)
@@ -198,10 +189,7 @@ class HistoryWalk:
                 self.update(replace(anchor_set, is_here=True))
 
     def of_commit(self, step: CommitDiff) -> Iterator[Anchor]:
-        """Yield anchors for what a commit changed: its symbols, or what is outside of them.
-
-        Of a merge that is what came to its first parent.
-        """
+        """Yield anchors for what a commit changed beside its first parent."""
         room = MOST_ANCHORS
         for moved in step.files:
             after = self._fingerprints.of(moved.blob, moved.path)
@@ -228,7 +216,10 @@ class HistoryWalk:
             if is_gone or step.committed_ms + SECOND_MS <= anchor_set.at_ms:
                 return replace(anchor, path=path)
             return replace(anchor, path=path, fingerprint=current, blob=moved.blob)
-        reason = _reason(anchor, current, path, is_there=bool(moved.blob))
+        reason = "renamed" if path != anchor.origin else ""
+        if current != anchor.fingerprint:
+            is_gone = not moved.blob or (anchor.symbol != OUTSIDE and current == ABSENT)
+            reason = "deleted" if is_gone else "changed"
         if reason == "deleted" and (elsewhere := self._moved_to(anchor, step)):
             reason, path = "renamed", elsewhere
         if reason == anchor.reason:
@@ -281,14 +272,6 @@ def _is_new_work(step: CommitDiff, anchor_set: AnchorSet) -> bool:
     return step.committed_ms > anchor_set.reverted_ms and not (is_rewritten and is_of_then)
 
 
-def _reason(anchor: Anchor, current: str, path: str, *, is_there: bool) -> str:
-    if current == anchor.fingerprint:
-        return "renamed" if path != anchor.origin else ""
-    if not is_there or (anchor.symbol and current == ABSENT):
-        return "deleted"
-    return "changed"
-
-
 def _landed(anchor_set: AnchorSet, anchors: Sequence[Anchor], step: CommitDiff) -> AnchorSet:
     """Return an anchor set with these anchors, based on the commit if it committed some."""
     had = [anchor for anchor in anchor_set.anchors if anchor.fingerprint is None]
@@ -308,11 +291,7 @@ MOST_NAMED = 100
 
 
 class RepositoryView(AbstractContextManager["RepositoryView"]):
-    """A worktree's repository; a context manager, since it keeps a process for texts.
-
-    Raises:
-        NotFound: git is not installed, or `root` cannot be a path.
-    """
+    """A worktree's repository, and a process for its texts. Raises: NotFound."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -354,10 +333,7 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
         return there - git.reachable_commits(self.root, *there, without=by) if there else there
 
     def before(self, commits: Sequence[str]) -> str:
-        """Return a commit that all of these contain and that is none of them, "" if there is none.
-
-        Of more than `MOST_NAMED` none is looked for.
-        """
+        """Return a commit that all of these, if not too many, contain and none is, or ""."""
         if len(commits) > MOST_NAMED:
             return ""
         shared = git.merge_base(self.root, commits)

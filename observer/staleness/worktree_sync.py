@@ -1,8 +1,7 @@
 """Following every worktree of a project through git: `sync_worktree` is the entry of this room.
 
-Git is read and code is compared outside of any transaction; results are written in short ones. An
-interrupted synchronisation is repeated with the same result. `validity` derives from an anchor set
-what users are shown; it is pure.
+Git is read and code compared outside of any transaction. An interrupted synchronisation is repeated
+with the same result.
 """
 
 from __future__ import annotations
@@ -117,15 +116,7 @@ Write = Callable[[Callable[[Writer], None]], None]
 
 
 class WorktreeSync:
-    """Follows one worktree and anchors the items that are new.
-
-    Args:
-        store: what is read.
-        write: how it is changed.
-        repository: the worktree.
-        worktree: its view, as it was last synchronised.
-        pause: called between commits; may wait, or raise to stop.
-    """
+    """Follows one worktree and anchors new items; `pause` may wait, or raise to stop."""
 
     def __init__(
         self,
@@ -143,11 +134,7 @@ class WorktreeSync:
         self._pause = pause
 
     def follow(self) -> bool:
-        """Follow HEAD, then anchor new items; return True if anything changed.
-
-        Raises:
-            ObserverError: the repository, or the store, cannot be read or written.
-        """
+        """Follow HEAD, then anchor; return True if anything changed. Raises: ObserverError."""
         begun = self._worktree
         if begun.head != self._git.head:
             self._move()
@@ -168,21 +155,17 @@ class WorktreeSync:
         leap = git.diff_commits(
             root, old, git.resolve_commit(root, f"{trunk[-1]}^") if trunk else new
         )
-        self._leave(leap, lost=git.reachable_commits(root, old, without=new))
+        lost = git.reachable_commits(root, old, without=new)
+        if leap or lost:  # back to where the path to the new commit begins
+            walk = self._walk(leap, lost)
+            for moved in leap:
+                walk.move(moved, NO_COMMIT)
+            walk.drop_commits(lost)
+            self._keep(walk.changed(), self._worktree)
         steps = git.commits_between(root, old, new)
         while chunk := list(islice(steps, STEPS)):
             self._go(chunk, set(trunk))
         self._arrive(self._unsettled())
-
-    def _leave(self, leap: Sequence[DiffEntry], *, lost: set[str]) -> None:
-        """Walk back to where the path to the new commit begins."""
-        if not leap and not lost:
-            return
-        walk = self._walk(leap, lost)
-        for moved in leap:
-            walk.move(moved, NO_COMMIT)
-        walk.drop_commits(lost)
-        self._keep(walk.changed(), self._worktree)
 
     def _go(self, chunk: Sequence[CommitDiff], trunk: set[str]) -> None:
         """Walk some commits; those of side branches only settle pending anchors."""
@@ -198,7 +181,6 @@ class WorktreeSync:
         self._keep(walk.changed(), replace(self._worktree, head=head))
 
     def _walk(self, files: Iterable[DiffEntry], commits: Iterable[str]) -> HistoryWalk:
-        """Return a walk with the anchor sets that these files or commits affect."""
         paths = {path for moved in files for path in moved[:2]}
         with self._store.read() as reader:
             known = reader.anchored_in(self._worktree.id, sorted(paths))
@@ -252,7 +234,6 @@ class WorktreeSync:
             self._keep(self._carried(anchor_sets), there, loose=loose)
 
     def _discarded(self, undone: Collection[int]) -> list[AnchorSet]:
-        """Return the anchor sets of what was discarded since they were made."""
         with self._store.read() as reader:
             at_ms = discards(reader, undone)
             known = reader.anchor_sets(self._worktree.id, sorted(at_ms))
@@ -265,7 +246,6 @@ class WorktreeSync:
     def _keep(
         self, anchor_sets: Sequence[AnchorSet], worktree: WorktreeView, *, loose: Iterable[int] = ()
     ) -> None:
-        """Write the results of a part of the walk, and last how far it came."""
         last = max(0, len(anchor_sets) - 1) // ITEMS * ITEMS
         for start in range(0, last, ITEMS):
             self._write(partial(_put, worktree, anchor_sets[start : start + ITEMS]))
@@ -291,19 +271,10 @@ def _put(worktree: WorktreeView, anchor_sets: Sequence[AnchorSet], writer: Write
 def sync_worktree(
     store: Store, write: Write, project: Project, *, pause: Callable[[], None] = lambda: None
 ) -> bool:
-    """Follow every worktree of a project to its HEAD, and anchor the items that are new.
+    """Follow every worktree of a project to its HEAD, and anchor new items; True if that changed.
 
-    Returns True if anything changed. The view of a folder that is gone, or is not a repository, is
-    deleted.
-
-    Args:
-        store: what is read.
-        write: runs changes of the store, each in a transaction of its own.
-        project: whose worktrees.
-        pause: called between commits; may wait, or raise to stop.
-
-    Raises:
-        ObserverError: a repository, or the store, cannot be read or written.
+    The view of a folder that is gone, or no repository, is deleted. `pause` is called between
+    commits; it may wait, or raise to stop. Raises: ObserverError.
     """
     news = False
     for root in project.roots:

@@ -30,19 +30,13 @@ _EXTRAS = {"pyrage": "sync", "zstandard": "sync", "cryptography": "sync", "psyco
 def open_carrier(url: str, home_folder: Path) -> Carrier:
     """Return what carries the records of a share, for the caller to close.
 
-    Raises:
-        ShareUnavailable: it is out of reach, is no share, this machine has no key to it, it has a
-            later format than this program knows, or an extra is not installed.
+    Raises: ShareUnavailable (out of reach, no share, no key, a later format, no extra).
     """
     return open_server(url) if is_server(url) else open_files(url, home_folder)
 
 
 def open_server(url: str) -> PostgresCarrier:
-    """Return the carrier of a share on a server.
-
-    Raises:
-        ShareUnavailable: as `open_carrier`.
-    """
+    """Return the carrier of a share on a server. Raises: ShareUnavailable (as `open_carrier`)."""
     with _extras():
         from observer.sync.postgres import PostgresCarrier  # noqa: PLC0415 - of an extra
 
@@ -50,11 +44,7 @@ def open_server(url: str) -> PostgresCarrier:
 
 
 def open_search(url: str) -> ServerSearch:
-    """Return what searches a share on a server, for the caller to close.
-
-    Raises:
-        ShareUnavailable: as `open_carrier`, or the share cannot be searched as a whole.
-    """
+    """Return what searches a share on a server, for the caller to close, as `open_carrier`."""
     with _extras():
         from observer.sync.postgres_search import ServerSearch  # noqa: PLC0415 - of an extra
 
@@ -62,11 +52,7 @@ def open_search(url: str) -> ServerSearch:
 
 
 def open_files(url: str, home_folder: Path) -> FolderCarrier:
-    """Return the carrier of a share of files, which can also invite, remove and rotate.
-
-    Raises:
-        ShareUnavailable: as `open_carrier`.
-    """
+    """Return the carrier of a share of files, which can invite too; raises as `open_carrier`."""
     with _extras():
         from observer.sync.folder import FolderCarrier, GitCarrier  # noqa: PLC0415 - of an extra
 
@@ -76,13 +62,7 @@ def open_files(url: str, home_folder: Path) -> FolderCarrier:
 
 
 def open_team(url: str, home_folder: Path) -> FolderCarrier | ServerTeam:
-    """Return what lists, invites and removes the members of a share, for the caller to close.
-
-    Of a server it takes the address with the login of the database's owner.
-
-    Raises:
-        ShareUnavailable: as `open_carrier`.
-    """
+    """Return what lists, invites and removes members, of a server with its owner's login."""
     if not is_server(url):
         return open_files(url, home_folder)
     with _extras():
@@ -94,9 +74,8 @@ def open_team(url: str, home_folder: Path) -> FolderCarrier | ServerTeam:
 def create_share(url: str, home_folder: Path, *, person: str) -> FolderCarrier | ServerTeam:
     """Found a share: of files with this machine as its first member, on a server without any.
 
-    Raises:
-        BadInput: something else lies there.
-        ShareUnavailable: it cannot be written, or an extra is not installed.
+    Raises: BadInput (something else lies there), ShareUnavailable (it cannot be written, or an
+    extra is not installed).
     """
     with _extras():
         if is_server(url):
@@ -116,9 +95,8 @@ def create_share(url: str, home_folder: Path, *, person: str) -> FolderCarrier |
 def join_share(url: str, home_folder: Path, code: str) -> FolderCarrier:
     """Make this machine a member of a share of files that it was invited to.
 
-    Raises:
-        BadInput: the code is of another share, or was used; a server takes none.
-        ShareUnavailable: as `open_carrier`, or the invitation has not arrived.
+    Raises: BadInput (the code is of another share, or was used; a server takes none),
+    ShareUnavailable (as `open_carrier`, or the invitation has not arrived).
     """
     if is_server(url):
         raise BadInput(
@@ -165,6 +143,5 @@ def _extras() -> Iterator[None]:
         if not extra:
             raise
         raise ShareUnavailable(
-            f"a share of this kind needs the package {error.name}",
-            hint=extra_hint(extra),
+            f"a share of this kind needs the package {error.name}", hint=extra_hint(extra)
         ) from error

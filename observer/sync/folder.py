@@ -1,7 +1,7 @@
 """A share in a folder that a file synchroniser or a mounted bucket carries, or in a git repository.
 
-Nothing is asked of what carries the files but that they arrive: in any order, in parts, twice under
-other names, late. What has not arrived whole is passed over, named, and read when it has.
+Files may arrive in any order, in parts, twice under other names, late. What has not arrived whole
+is passed over, named, and read when it has.
 """
 
 from __future__ import annotations
@@ -41,15 +41,7 @@ LOOK_S, LOOK_AT_REMOTE_S = 1.0, 30.0
 
 
 class FolderCarrier:
-    """The segments in a folder.
-
-    Args:
-        folder: holds the share.
-        home: of this machine; its `sharing` folder holds the keys.
-
-    Raises:
-        ShareUnavailable: it holds no share, or this machine has no key to it.
-    """
+    """The segments in a folder. Raises: ShareUnavailable (there are none, or no key to them)."""
 
     _look_s = LOOK_S
 
@@ -157,10 +149,7 @@ class FolderCarrier:
         keys.forget(self._home, self.share)
 
     def withhold(self, uuids: Collection[str]) -> None:
-        """Destroy what this machine's records hold of items; the records go on as withheld.
-
-        Their segment is written anew without them, the old one deleted with its key.
-        """
+        """Destroy what own records hold of items: their segment is written anew without."""
         with self._writing() as (mine, members):
             readers = [one for one in members.values() if not one.end]
             for old in self._segments(members)[0].get(members[mine.id].origin, []):
@@ -187,10 +176,7 @@ class FolderCarrier:
 
     @contextmanager
     def _writing(self) -> Iterator[tuple[Identity, dict[str, Member]]]:
-        """Yield this machine's keys and all members, while no other process of the home writes.
-
-        The keys are read each time: another process may have rotated them.
-        """
+        """Yield own keys, read anew, and all members, while no other process writes."""
         try:
             with keys.locked(self._home, self.share):
                 self._bring()
@@ -309,11 +295,7 @@ class FolderCarrier:
         *,
         known: int,
     ) -> Iterator[list[Record]]:
-        """Yield the records of an origin after the known ones, by segments.
-
-        Raises:
-            _Stopped: what comes next cannot be read, or has not arrived.
-        """
+        """Yield the records of an origin after the known ones; _Stopped where that ends."""
         reached = known
         stopped: _Stopped | None = None
         for segment in sorted(segments, key=lambda one: (one.first, -one.last)):
@@ -352,10 +334,7 @@ class FolderCarrier:
         return self._kept[1]
 
     def _last(self, members: Mapping[str, Member], mine: Identity, origin: str) -> int:
-        """Return the greatest sequence of an origin that is there and holds; 0 for none.
-
-        A name alone does not count: anybody who holds the folder could write one.
-        """
+        """Return the greatest sequence of an origin that can be read, not only named; else 0."""
         segments = self._segments(members)[0].get(origin, [])
         for segment in sorted(segments, key=lambda one: -one.last):
             with suppress(Unreadable):
@@ -377,10 +356,7 @@ class _Stopped(Exception):
 
 
 def _first_claims(members: Iterable[Member], known: Mapping[str, str]) -> dict[str, str]:
-    """Return whose each origin is (a root); what two claim that no claim is known of is nobody's.
-
-    A member could claim the origin of another, and go on with its chain.
-    """
+    """Return whose each origin is (a root); without a known claim, what two claim is nobody's."""
     claims: dict[str, set[str]] = defaultdict(set)
     for one in members:
         if one.origin:
@@ -390,7 +366,6 @@ def _first_claims(members: Iterable[Member], known: Mapping[str, str]) -> dict[s
 
 
 def _why_not(segment: SegmentName, by: Member | None) -> str:
-    """Return why a segment is not read, '' if it is to be."""
     if by is None:
         return "it is signed by a machine that is not in the share"
     if by.end and segment.first > by.end.last:
@@ -403,16 +378,8 @@ def _why_not(segment: SegmentName, by: Member | None) -> str:
 class GitCarrier(FolderCarrier):
     """The segments in a git repository that is for nothing else: a folder, fetched and pushed.
 
-    Each home has a clone in its `sharing` folder. What was written while the remote was out of
-    reach is in the clone, and goes with the next push.
-
-    Args:
-        url: of the repository, as git takes it.
-        home: of this machine; its `sharing` folder holds the keys and the clone.
-
-    Raises:
-        ShareUnavailable: it is out of reach, holds other branches or no share, or this machine has
-            no key to it.
+    Each home has a clone in its `sharing` folder; what could not be pushed goes with the next push.
+    Raises: ShareUnavailable (as `FolderCarrier`, or the remote holds other branches).
     """
 
     _look_s = LOOK_AT_REMOTE_S
@@ -448,12 +415,7 @@ def clone_of(url: str, home: Path) -> Path:
 
 
 def create_in_git(url: str, home: Path, *, person: str) -> None:
-    """Found a share in an empty repository.
-
-    Raises:
-        BadInput: something is in it.
-        ShareUnavailable: it is out of reach, or takes nothing.
-    """
+    """Found a share in an empty repository. Raises: BadInput (it is not), ShareUnavailable."""
     folder = clone_of(url, home)
     exchange = _exchange(folder, url)
     if refs := exchange.refs():
@@ -464,11 +426,7 @@ def create_in_git(url: str, home: Path, *, person: str) -> None:
 
 
 def join_in_git(url: str, home: Path, code: str) -> None:
-    """Make this machine a member of the share in a repository.
-
-    Raises:
-        BadInput, ShareUnavailable: as `keys.join`, or it is out of reach.
-    """
+    """Make this machine a member of the share in a repository; raises as `keys.join`."""
     folder = clone_of(url, home)
     exchange = _exchange(folder, url)
     with keys.locked(home, folder.name):

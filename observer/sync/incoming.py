@@ -1,7 +1,7 @@
 """What a home takes in of a share, and a whole round of it: then what has changed here is sent.
 
-Each record becomes an event, whose id follows from the record. Only then it counts as known. Every
-step may be repeated: whoever is killed in between takes it in once more, which changes nothing.
+Each record becomes an event, whose id follows from the record; only then it counts as known. Every
+step may be repeated, which changes nothing.
 """
 
 from __future__ import annotations
@@ -22,14 +22,7 @@ from observer.core.filters import RECORDED_KINDS
 from observer.core.model import UNASSIGNED, Item, Project, item_uuid
 from observer.core.value import Value, decode_json, newest
 from observer.store.reader import StoreReader
-from observer.store.shares import (
-    GONE,
-    Refusal,
-    ShareState,
-    purged_key,
-    share_fact,
-    tombstone_key,
-)
+from observer.store.shares import GONE, Refusal, ShareState, purged_key, share_fact, tombstone_key
 from observer.store.writer import Writer
 from observer.sync.outgoing import (
     BATCH,
@@ -62,11 +55,9 @@ class Round(NamedTuple):
 def sync_once(home: HomeSide, name: str, carrier: Carrier) -> Round:
     """Fetch and take in what is there, then send what has changed here.
 
-    It is sent last, so that a home which was restored finds out what it once sent.
-
-    Raises:
-        ShareUnavailable: the share is out of reach; what was done stays done.
-        StoreUnavailable: the store cannot be written.
+    It is sent last, so that a home which was restored finds out what it once sent. Raises:
+    ShareUnavailable (the share is out of reach; what was done stays done), StoreUnavailable (the
+    store cannot be written).
     """
     taken, refused = pull(home, name, carrier)
     sent = push(home, name, carrier)
@@ -138,10 +129,7 @@ def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:
 
 
 def _settle(home: HomeSide, name: str, come: Collection[tuple[str, int]], *, begun_ms: int) -> None:
-    """Forget what was refused before a round that brought it, or does not refuse it any more.
-
-    A record that was passed over stays named.
-    """
+    """Forget what was refused before this round, unless it is refused still or was passed over."""
     with home.store.read() as reader:
         known, refusals = reader.known_origins(name), reader.refusals(name)
     over = [
@@ -203,7 +191,12 @@ def _take_in(home: HomeSide, share: ShareState, pulled: Pulled) -> list[Refused]
     records = pulled.records
     with home.store.read() as reader:
         known = reader.by_uuid(one.uuid for one in records)
-        gone = _gone(home, reader, share, records)
+        # Deleted anywhere, or purged here: of these no version counts.
+        uuids = {one.uuid for one in records}
+        gone = {one.uuid for one in records if one.kind == "tombstone"} | reader.gone(uuids)
+        sent = reader.sent(share.name, uuids).items()
+        gone |= {uuid for uuid, digest in sent if digest == GONE}
+        gone |= {one for one in uuids if home.tombstones.names("", purged_key(one), ())}
         apart = [one.uuid for one in records if _is_apart(reader, share, one, known.get(one.uuid))]
     places = _Places(home, share, known)
     bad: list[Refused] = []
@@ -228,21 +221,10 @@ def _take_in(home: HomeSide, share: ShareState, pulled: Pulled) -> list[Refused]
     return bad
 
 
-def _gone(
-    home: HomeSide, reader: StoreReader, share: ShareState, records: Sequence[Record]
-) -> set[str]:
-    """Return the items that were deleted anywhere, or purged here: of them no version counts."""
-    uuids = {one.uuid for one in records}
-    gone = {one.uuid for one in records if one.kind == "tombstone"} | reader.gone(uuids)
-    gone |= {uuid for uuid, digest in reader.sent(share.name, uuids).items() if digest == GONE}
-    return gone | {one for one in uuids if home.tombstones.names("", purged_key(one), ())}
-
-
 def _is_apart(reader: StoreReader, share: ShareState, record: Record, here: Item | None) -> bool:
     """Return True if a note was changed here and elsewhere, neither knowing of the other.
 
-    That is known where this home's version has not left yet, or is the later one all the same, or
-    where the other says of what he knew.
+    That shows where this version has not left, is later all the same, or the other says so.
     """
     is_mine = here is not None and here.kind in RECORDED_KINDS and not here.person
     if here is None or not is_mine or here.deleted_ms is not None or record.kind != "item":
@@ -278,8 +260,6 @@ def changed_apart(reader: StoreReader, share: str) -> list[Item]:
 
 
 class _Places:
-    """The projects of records, each looked for once."""
-
     def __init__(self, home: HomeSide, share: ShareState, known: Mapping[str, Item]) -> None:
         self._home = home
         self._share = share
@@ -287,10 +267,7 @@ class _Places:
         self._found: dict[ProjectKey, Project | None] = {}
 
     def of(self, record: Record) -> Project | None:
-        """Return the project of a record, made for it if need be; None if it is not of the share.
-
-        A deletion is of the project that has the item.
-        """
+        """Return the project of a record, or of a deleted item, made if need be; None if apart."""
         item = self._known.get(record.uuid)
         if record.kind == "tombstone":
             project_id = item.project_id if item else None
@@ -322,11 +299,7 @@ class _Places:
 def _event(
     home: HomeSide, share: ShareState, record: Record, person: str, *, is_new: bool
 ) -> Event:
-    """Return the event that a record becomes; person: whose it is.
-
-    Raises:
-        ValueError, MsgspecError: it holds no item that may be shared.
-    """
+    """Return the event of a record; ValueError or MsgspecError if it holds nothing to be shared."""
     item = _item(record) if record.kind == "item" else None
     # A commit is known by its hash, whoever reports it; a later version of it is no report.
     is_commit = is_new and item is not None and item.type == "commit" and bool(item.commit)
@@ -381,7 +354,6 @@ def match(key: ProjectKey, projects: Collection[Project]) -> Project | None:
 def _note_taken(
     home: HomeSide, share: ShareState, good: Sequence[Record], refused: Collection[Refused]
 ) -> None:
-    """Note how far records were taken in, and what was not."""
     at_ms = home.now_ms()
 
     newest_of = {one.origin: one for one in good if one.origin != share.origin}
@@ -389,14 +361,12 @@ def _note_taken(
     def work(writer: Writer) -> None:
         origins = {origin: (one.sequence, one.hash()) for origin, one in newest_of.items()}
         writer.put_origins(share.name, origins)
-        writer.put_refusals(share.name, [_named(one, at_ms) for one in refused])
+        refusals = []
+        for one in refused:
+            of = f"of {one.person}" if one.person else f"of {one.origin}"
+            why = f"{f'record {one.sequence} {of}' if one.sequence else one.origin}: {one.why}"
+            refusals.append(Refusal(origin=one.origin, sequence=one.sequence, why=why, at_ms=at_ms))
+        writer.put_refusals(share.name, refusals)
         writer.send_again(share.name, (one.uuid for one in good))
 
     home.write(work)
-
-
-def _named(one: Refused, at_ms: int) -> Refusal:
-    """Return what was refused with whose it is in words."""
-    of = f"of {one.person}" if one.person else f"of {one.origin}"
-    which = f"record {one.sequence} {of}" if one.sequence else one.origin
-    return Refusal(origin=one.origin, sequence=one.sequence, why=f"{which}: {one.why}", at_ms=at_ms)

@@ -1,16 +1,13 @@
 """Who is in a share of files: each machine's keys, and the signed statements that let it in.
 
-A machine has an Ed25519 key that signs and an X25519 key that age encrypts to; both lie in the
-home, mode 0600, and never in the share. Its id is made from the key that signs. The share's id is
-the id of the machine that founded it, and every home remembers it: whoever holds the folder can
-take files away, but cannot put another share in its place.
+A machine has an Ed25519 key that signs, from which its id is made, and an X25519 key that age
+encrypts to; both lie in the home, mode 0600. The share's id is that of the machine that founded it.
 
 In `members/` of the share lie cards ("this machine is let in", signed by one that is in), claims
 ("this machine's records are of that origin", signed by itself) and ends ("it signs nothing after
-segment N", signed by itself or the founder). An end also names the cards that the machine had
-signed by then, so a removed one lets in nobody; homes keep the ends that they saw, so deleting one
-brings nobody back. An invitation is the card of a machine that is none yet; its secrets are the
-code. To join is to rotate: fresh keys succeed those of the invitation, and these end.
+segment N", signed by itself or the founder). An end names the cards that the machine had signed by
+then, so a removed one lets in nobody; homes keep the ends that they saw. An invitation is the card
+of a machine that is none yet; its secrets are the code. To join is to rotate.
 """
 
 from __future__ import annotations
@@ -86,10 +83,7 @@ class Identity(Value):
 
 
 class Card(Value):
-    """That a machine is in: its public keys, its person's name (encrypted), and who says so.
-
-    `succeeds` says that they are new keys of the same machine as those of who says so.
-    """
+    """That a machine is in, and who says so; `succeeds` if these are new keys of that one."""
 
     share: str
     verify_key: str
@@ -162,11 +156,7 @@ def new_secret() -> str:
 
 
 def seal(data: bytes, recipient: str) -> bytes:
-    """Return data encrypted with age to a public key.
-
-    Raises:
-        Unreadable: it is no public key.
-    """
+    """Return data encrypted with age to a public key. Raises: Unreadable (it is no public key)."""
     try:
         sealed: bytes = pyrage.encrypt(data, [pyrage.x25519.Recipient.from_str(recipient)])
     except (pyrage.RecipientError, pyrage.EncryptError) as error:
@@ -175,11 +165,7 @@ def seal(data: bytes, recipient: str) -> bytes:
 
 
 def unseal(sealed: bytes, with_secrets: Sequence[str]) -> bytes:
-    """Return what was encrypted to one of the secret keys.
-
-    Raises:
-        Unreadable: it was not, or it is damaged.
-    """
+    """Return what was encrypted to one of the secret keys. Raises: Unreadable."""
     try:
         found = [pyrage.x25519.Identity.from_str(secret) for secret in with_secrets]
         data: bytes = pyrage.decrypt(sealed, found)
@@ -212,11 +198,7 @@ def locked(home: Path, share: str) -> AbstractContextManager[None]:
 
 
 def share_in(folder: Path) -> ShareFile:
-    """Return what share lies in a folder.
-
-    Raises:
-        ShareUnavailable: the folder is not there, holds none, or one of a later format.
-    """
+    """Return what share lies in a folder. Raises: ShareUnavailable (none, or of a later format)."""
     if not folder.is_dir():
         raise ShareUnavailable(
             f"there is no folder {folder}", hint="mount it; --create makes it, for a new share"
@@ -239,12 +221,7 @@ def share_in(folder: Path) -> ShareFile:
 
 
 def identity_in(home: Path, share: str) -> Identity:
-    """Return this machine's keys in a share.
-
-    Raises:
-        NotMember: it has none.
-        ShareUnavailable: they cannot be read.
-    """
+    """Return this machine's keys in a share. Raises: NotMember (none), ShareUnavailable."""
     try:
         return decode_json(read_plain(home / "sharing" / f"{share}.key"), Identity)
     except FileNotFoundError as error:
@@ -274,12 +251,7 @@ def remember(home: Path, share: str, seen: ShareMemory) -> None:
 
 
 def create(folder: Path, home: Path, *, person: str) -> Identity:
-    """Found a share in an empty folder, and return this machine's keys in it.
-
-    Raises:
-        BadInput: something is in the folder.
-        ShareUnavailable: it cannot be written.
-    """
+    """Found a share in an empty folder; return own keys. Raises: BadInput, ShareUnavailable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(not entry.name.startswith(".") for entry in folder.iterdir()):
@@ -306,12 +278,7 @@ def invite(folder: Path, mine: Identity, *, person: str) -> str:
 
 
 def join(folder: Path, home: Path, code: str) -> Identity:
-    """Make this machine's keys in a share that a member has invited it to.
-
-    Raises:
-        BadInput: it is no code, one of another share, or one that was used.
-        ShareUnavailable: the folder holds no share, or the invitation has not arrived.
-    """
+    """Make own keys in a share by an invitation. Raises: BadInput (no code), ShareUnavailable."""
     share = share_in(folder)
     try:
         guest = decode_json(base64.urlsafe_b64decode(code), Identity)
@@ -334,12 +301,7 @@ def rotate(folder: Path, home: Path, mine: Identity, *, last: int) -> Identity:
 
 
 def remove(folder: Path, home: Path, mine: Identity, one: str, *, last: int) -> None:
-    """End a machine's membership: one's own, or another's if this machine founded the share.
-
-    Raises:
-        NotFound: no such machine is in.
-        BadInput: only the founder may.
-    """
+    """End a membership: one's own, or by the founder. Raises: NotFound, BadInput."""
     members = members_of(folder, mine.share, seen_in(home, mine.share))
     if one not in members or members[one].end:
         raise NotFound(f"no machine {one} is in the share", hint="try: observer sync members")
@@ -381,7 +343,6 @@ def people_of(members: Mapping[str, Member], mine: Identity) -> dict[str, str]:
 
 
 def _name_of(member: Member, mine: Identity) -> str:
-    """Return the name on a member's card, '' if it cannot be read."""
     try:
         return unseal(base64.b64decode(member.card.person), [mine.names]).decode("utf-8", "replace")
     except (Unreadable, ValueError):
@@ -430,11 +391,7 @@ def _cards(folder: Path, share: str) -> dict[str, tuple[Signed, Card]]:
 
 
 def _end_of(
-    one: str,
-    card: Card,
-    ends: list[tuple[Signed, End]],
-    found: dict[str, Member],
-    share: str,
+    one: str, card: Card, ends: list[tuple[Signed, End]], found: dict[str, Member], share: str
 ) -> End | None:
     """Return the end of a machine that holds: the founder's before its own."""
     own: End | None = None

@@ -70,10 +70,7 @@ Ingest = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
 
 
 class HomeSide(NamedTuple):
-    """What of a home a share needs.
-
-    `person` is the name of its owner, `folder` that person's own folder.
-    """
+    """What a share needs of a home: `person` is its owner's name, `folder` that person's own."""
 
     store: Store
     write: Write
@@ -86,11 +83,7 @@ class HomeSide(NamedTuple):
 
 
 def share_called(reader: StoreReader, name: str) -> ShareState:
-    """Return a share by its name.
-
-    Raises:
-        NotFound: there is none, or it was removed meanwhile.
-    """
+    """Return a share by its name. Raises: NotFound (there is none, or it was removed meanwhile)."""
     for share in reader.shares():
         if share.name == name:
             return share
@@ -115,8 +108,7 @@ class Leaving(NamedTuple):
 def push(home: HomeSide, name: str, carrier: Carrier) -> int:
     """Send what has changed since the last time; return how many records.
 
-    Others take in the first records while later ones are made. Once it is there that something was
-    purged, the share forgets what it held of that.
+    Others take in the first while later ones are made. At last the share forgets what was purged.
     """
     sent, is_more = 0, True
     while True:
@@ -136,10 +128,7 @@ def push(home: HomeSide, name: str, carrier: Carrier) -> int:
 
 
 def collect(home: HomeSide, name: str, *, enough: int = LAST) -> bool:
-    """Make records of what has changed here, until all or enough wait to be carried away.
-
-    Return whether there may be more.
-    """
+    """Make records of what changed here, until enough wait; return whether there may be more."""
     while _collect(home, name):
         with home.store.read() as reader:
             if reader.count_waiting(name) >= enough:
@@ -182,10 +171,7 @@ def _changes(reader: StoreReader, share: ShareState) -> list[tuple[int, Item]]:
 
 
 def _begun_anew(home: HomeSide, writer: Writer, share: ShareState) -> ShareState:
-    """Return a share whose items are looked at from the first on; what was purged is gone.
-
-    Only a purge and a rebuild number changes anew.
-    """
+    """Return a share begun anew, after a purge or a rebuild; what was purged is gone."""
     purged = [
         one for one in writer.departed(share.name) if home.tombstones.names(one.event_id, "", ())
     ]
@@ -277,7 +263,10 @@ def _send(
         is_foreign = one.event_id.startswith(f"{share.key}-")
         if uuid in gone or sent.get(uuid) == GONE:
             continue
-        former = _former(writer, share, one)
+        former = []
+        if one.item.kind == "note" and uuid != one.born_as:
+            # What else it was called that left, before its deletion was taken back.
+            former = writer.under_other_uuids(share.name, uuid, one.event_id)
         if is_deleted and (uuid in sent or is_foreign):
             former.append(uuid)
         records += [_record(home, each, key_of(one.project)) for each in former]
@@ -307,13 +296,6 @@ def chain(writer: Writer, share: ShareState, records: Iterable[Record]) -> Share
     return share
 
 
-def _former(reader: StoreReader, share: ShareState, one: Leaving) -> list[str]:
-    """Return what else a note was called that left, before its deletion was taken back."""
-    if one.item.kind != "note" or one.item.uuid == one.born_as:
-        return []
-    return reader.under_other_uuids(share.name, one.item.uuid, one.event_id)
-
-
 def _record(
     home: HomeSide, uuid: str, project: ProjectKey | None = None, one: Leaving | None = None
 ) -> Record:
@@ -341,7 +323,6 @@ def _aware(reader: StoreReader, record: Record, item: int) -> Record:
 
 
 def _noted(reader: StoreReader, share: str, fact: str, kind: type[_T]) -> set[_T]:
-    """Return what is noted of a share under the name of a fact."""
     return decode_json(reader.meta(share_fact(share, fact)) or "[]", set[kind])  # type: ignore[valid-type]
 
 

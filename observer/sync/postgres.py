@@ -47,12 +47,9 @@ _Connection = psycopg.Connection[tuple[object, ...]]
 class PostgresCarrier:
     """The records in a database.
 
-    Args:
-        url: of the database, with the login of one person.
-
-    Raises:
-        ShareUnavailable: there is no server, it is too old, holds no share or one of a later
-            format, or the login is no member's, or one that no rule binds.
+    The `url` has the login of one person. Raises: ShareUnavailable (there is no server, it is too
+    old, holds no share or one of a later format, or the login is no member's, or one that no rule
+    binds).
     """
 
     def __init__(self, url: str) -> None:
@@ -182,12 +179,9 @@ def _ended_after(seconds: float, connection: _Connection) -> Iterator[None]:
 
 
 def create(url: str) -> None:
-    """Make a share in a database, by its owner's login, or bring an older one up to date.
+    """Make a share in a database, by its owner's login, or bring it up to date.
 
-    Raises:
-        BadInput: there is one, and it is.
-        ShareUnavailable: there is no server, it is too old or without pgvector, or the login may
-            not.
+    Raises: BadInput (it is), ShareUnavailable (no server, too old, no pgvector, no right).
     """
     with _plainly(), _owner(url) as connection:
         if connection.info.server_version < OLDEST_VERSION * 10_000:
@@ -214,19 +208,13 @@ def _filled(name: str, members: str) -> str:
 
 
 class ServerTeam:
-    """Who is in a share on a server, for the owner of its database.
-
-    Each method raises `ShareUnavailable` if there is no server or no share, or the login may not.
-    """
+    """Who is in a share on a server, for its owner. Each method may raise `ShareUnavailable`."""
 
     def __init__(self, url: str) -> None:
         self._url = url
 
     def invite(self, person: str) -> str:
-        """Make a login for a person, and return the address with it.
-
-        The server is given only a verifier of the password.
-        """
+        """Make a login; the server gets a verifier of its password. Return the address with it."""
         role, password = f"observer_{secrets.token_hex(6)}", secrets.token_urlsafe(24)
         with _plainly(), _owner(self._url) as connection:
             verifier = connection.pgconn.encrypt_password(
@@ -244,11 +232,7 @@ class ServerTeam:
         return cast("list[tuple[str, str]]", rows)
 
     def remove(self, role: str) -> None:
-        """Take a person's login away, and end its connections.
-
-        Raises:
-            NotFound: no such role is in.
-        """
+        """Take a person's login away, and end its connections. Raises: NotFound (no such)."""
         with _plainly(), _owner(self._url) as connection:
             if not value_of(connection, _statement("remove"), role):
                 raise NotFound(f"no member {role} is in the share", hint="list the members")

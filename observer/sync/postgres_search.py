@@ -1,9 +1,8 @@
 """Asking a share on a PostgreSQL server for what may answer a search, and giving it items.
 
-The server finds candidates, by words and by meaning; which of them answer best is decided where the
-question was asked, as for items of the home. What it knows of an item is a row that the home made
-which sent it: `sql/search.sql`. A member's program asks with its own login, under the server's
-policies, each time in a transaction with settings of its own, so that a pool may stand between.
+The server finds candidates; which of them answer best is decided where the question was asked. A
+member's program asks with its own login, under the server's policies, each time in a transaction
+with settings of its own, so that a pool may stand between.
 """
 
 from __future__ import annotations
@@ -47,10 +46,7 @@ class SearchEntry(NamedTuple):
 
 
 class SearchAsked(NamedTuple):
-    """What a search asks of a server: codes of words, and a vector of a model.
-
-    None does not restrict; times in ms since 1970, `until` exclusive.
-    """
+    """What a search asks of a server; None does not restrict, times are ms, `until` exclusive."""
 
     codes: Sequence[int]
     model: str = ""
@@ -93,11 +89,8 @@ class Connected(Protocol):
 class ServerSearch:
     """The searchable part of a share.
 
-    Args:
-        carrier: of that share; closed with this.
-
-    Raises:
-        ShareUnavailable: the share has no such part, or a later one.
+    Its carrier is closed with this. Raises: ShareUnavailable (the share has no such part, or a
+    later one).
     """
 
     def __init__(self, carrier: Connected) -> None:
@@ -115,11 +108,7 @@ class ServerSearch:
         self._carrier.close()
 
     def ask(self, asked: SearchAsked, *, timeout_ms: int) -> ServerAnswer:
-        """Return what may answer a search.
-
-        Raises:
-            ShareUnavailable: the server is away, or one step took longer than `timeout_ms`.
-        """
+        """Return what may answer a search. Raises: ShareUnavailable (away, or too slow)."""
         with self._asking(timeout_ms) as connection:
             codes = [f"{code:x}" for code in asked.codes]
             counts = self._rows(connection, "counts", {"codes": codes, "most": LOOKED_AT + 1})
@@ -135,12 +124,7 @@ class ServerSearch:
         return ServerAnswer(max(size, len(found)), held, found)
 
     def named(self, handle: str, *, timeout_ms: int) -> Candidate | None:
-        """Return the item with a uuid, or with one that begins so; None if there is none.
-
-        Raises:
-            Ambiguous: several begin so.
-            ShareUnavailable: as `ask`.
-        """
+        """Return the item with a uuid or its begin, if any. Raises: Ambiguous, ShareUnavailable."""
         with self._asking(timeout_ms) as connection:
             uuids = [row[0] for row in self._rows(connection, "named", (handle,))]
             found = self._fetched(connection, uuids, "")
@@ -208,10 +192,8 @@ class ServerSearch:
 def install(connection: _Connection, members: str) -> bool:
     """Make a share searchable as a whole, by its owner; return False if it was.
 
-    Indexes are made for the vectors that are there, and for those of the model that ships.
-
-    Raises:
-        ShareUnavailable: the server has no pgvector, or too old a one.
+    Indexes are made for the vectors that are there, and for those of the model that ships. Raises:
+    ShareUnavailable (the server has no pgvector, or too old a one).
     """
     try:
         with connection.transaction():
@@ -255,7 +237,6 @@ def _check(connection: _Connection) -> None:
 
 
 def _schema_of_pgvector(connection: _Connection) -> str:
-    """Return the schema that pgvector is in, as SQL names it."""
     row = connection.execute(_statement("pgvector")).fetchone()
     if row is None:
         raise ShareUnavailable(
@@ -289,7 +270,6 @@ _WEIGHTS = "ABDBBD"
 
 
 def _words(columns: Sequence[Sequence[int]]) -> str:
-    """Return the codes of an item's columns as a tsvector."""
     places: dict[int, list[str]] = {}
     at = 0
     for weight, codes in zip(_WEIGHTS, columns, strict=True):

@@ -1,8 +1,7 @@
 """A record of a share: what one home lets others know of one item, and how records are checked.
 
 The records of one home (its *origin*) in one share form a chain: each carries its number and the
-hash of the one before. A carrier is only appended to: a change is a later record of the same item,
-a deletion a tombstone, and nothing is rewritten.
+hash of the one before. A change is a later record, a deletion a tombstone; nothing is rewritten.
 """
 
 from __future__ import annotations
@@ -68,10 +67,7 @@ class Record(Value):
 
 
 class Refused(NamedTuple):
-    """Records that were not taken, from one origin, and why; `sequence` is the first of them.
-
-    `person` is whose they are, '' where that is not known.
-    """
+    """Records of an origin that were not taken from `sequence` on, why, and whose, if known."""
 
     origin: str
     sequence: int
@@ -98,10 +94,7 @@ class Pulled(NamedTuple):
 
 
 class Carrier(Protocol):
-    """Where the records of a share lie.
-
-    Each method raises `ShareUnavailable` if it is out of reach.
-    """
+    """Where the records of a share lie. Each method may raise `ShareUnavailable`."""
 
     def push(self, records: Sequence[Record]) -> None:
         """Append records of one origin, in their order, durably; known ones are passed over."""

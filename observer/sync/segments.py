@@ -1,15 +1,14 @@
 """Segments: files of records of one machine that nobody reads or changes without its keys.
 
 A segment is JSON lines, compressed, encrypted with age to a key of its own, and signed. It is
-written once and never changed. Its name says who signed it (an id that means nothing outside the
-share), the first and last sequence in it, and the hash of the file:
+written once and never changed. Its name says who signed it, the first and last sequence in it, and
+the hash of the file:
 
     segments/<machine>-<first>-<last>-<hash>.segment
     segments/<machine>-<first>-<last>-<hash>.keys     its key, encrypted to each member
     keys/<member>.<by>.keys                           keys for one that was let in later
 
-Only the key files change: a key that is destroyed leaves the segment unreadable to all who have
-not read it.
+Only the key files change: without its key nobody can read a segment.
 """
 
 from __future__ import annotations
@@ -89,11 +88,7 @@ def batches(records: Sequence[Record]) -> Iterator[tuple[Sequence[Record], bytes
 def write_segment(
     folder: Path, mine: Identity, records: Sequence[Record], lines: bytes, to: Iterable[Member]
 ) -> SegmentName:
-    """Write the records of one origin as a segment that the given members can read.
-
-    Raises:
-        OSError: it cannot be written; nothing of it is there.
-    """
+    """Write records of one origin as a segment for members; OSError if nothing of it is there."""
     secret = new_secret()
     sealed = seal(zstandard.ZstdCompressor(level=3).compress(lines), recipient_of(secret))
     first, last = records[0].sequence, records[-1].sequence
@@ -109,13 +104,7 @@ def write_segment(
 def read_segment(
     folder: Path, segment: SegmentName, by: Member, mine: Identity, later: Mapping[str, str]
 ) -> list[Record]:
-    """Return the records of a segment.
-
-    by: the machine that its name names; later: keys that were encrypted to this machine since.
-
-    Raises:
-        Unreadable: it is torn, forged, not for this machine, or not what its name says.
-    """
+    """Return the records of a segment of a machine; Unreadable if it is torn or not for us."""
     try:
         data = read_head(folder / SEGMENTS / f"{segment.stem}.segment", LARGEST_BYTES)
     except OSError as error:

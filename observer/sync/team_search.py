@@ -1,7 +1,6 @@
 """Search beyond this home: a share on a server is asked too, and given what this home sends.
 
-It is given an item's words and meaning as the local index is, with every change. Who
-searches waits for it no longer than `PATIENCE_S`; then the answer is that of this home.
+Who searches waits for it no longer than `PATIENCE_S`; then the answer is that of this home.
 """
 
 from __future__ import annotations
@@ -34,15 +33,7 @@ from observer.store.reader import StoreReader
 from observer.store.shares import GONE, ShareState
 from observer.store.writer import Writer
 from observer.sync.carriers import is_server, open_search
-from observer.sync.outgoing import (
-    BATCH,
-    LOCAL,
-    HomeSide,
-    bare,
-    kept_apart,
-    leaving,
-    share_called,
-)
+from observer.sync.outgoing import BATCH, LOCAL, HomeSide, bare, kept_apart, leaving, share_called
 from observer.sync.record import shown_name
 
 if TYPE_CHECKING:
@@ -88,11 +79,7 @@ class TeamQuestion(NamedTuple):
 
 
 def fill(home: HomeSide, name: str, server: ServerSearch, model: ItemModel) -> int:
-    """Have the server of a share know what changed of the items it was sent; return how many.
-
-    Raises:
-        ShareUnavailable: it is out of reach; what was done stays done.
-    """
+    """Have a server know what changed of items sent; return how many. Raises: ShareUnavailable."""
     codes, done = Codes(model.stem), 0
     while True:
         with home.store.read() as reader:
@@ -156,14 +143,7 @@ def columns_by(codes: Codes, item: Item) -> list[list[int]]:
 
 
 class TeamSearch:
-    """The servers of this home's shares, as searches ask them; safe to share between threads.
-
-    Connections are opened when they are first needed, and kept for the next search.
-
-    Args:
-        model: of this home.
-        patience_s: how long a search waits for servers.
-    """
+    """The servers of this home's shares, each connection kept for the next; for all threads."""
 
     def __init__(self, model: ItemModel, *, patience_s: float = PATIENCE_S) -> None:
         self._model = model
@@ -175,10 +155,7 @@ class TeamSearch:
     def search(
         self, urls: Iterable[str], question: TeamQuestion, local: Callable[[], SearchHits]
     ) -> SearchHits:
-        """Return what a search of this home finds, joined with what the servers find meanwhile.
-
-        `degraded` says why a server was not asked, or did not answer.
-        """
+        """Return what this home and the servers find; `degraded` says why one is missing."""
         urls = list(filter(is_server, urls))
         wanted = plan(question.text)
         if why := _why_not(urls, question.filters, wanted):
@@ -199,12 +176,7 @@ class TeamSearch:
         return _degraded(replace(found, hits=joined, notice=notice), problems)
 
     def fetch(self, urls: Iterable[str], handle: str) -> Item | None:
-        """Return the item of a share with a uuid, or one that begins so; None if there is none.
-
-        Raises:
-            Ambiguous: several begin so.
-            ShareUnavailable: a server is away.
-        """
+        """Return a share's item by its uuid or its begin. Raises: Ambiguous, ShareUnavailable."""
         for url in filter(is_server, urls):
             with self._server(url) as server:
                 found = server.named(handle, timeout_ms=int(1000 * FETCH_S))
@@ -287,7 +259,6 @@ def _close_all(idle: dict[str, list[ServerSearch]]) -> None:
 
 
 def _why_not(urls: Sequence[str], filters: Filters, wanted: QueryPlan) -> str:
-    """Return why no server is asked, or nothing."""
     if not urls:
         return NO_SERVER
     if not wanted.words:

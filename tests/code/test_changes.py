@@ -63,24 +63,19 @@ def test_a_difference_names_its_symbols_and_counts_its_lines(case: tuple[Any, ..
     assert (change.added, change.removed) == lines
 
 
-def test_a_change_of_one_line_keeps_both_texts() -> None:
-    change = difference("a\nround(x,2)\nb", "a\nquantize(x)\nb", "python")
-    assert change.became == "`round(x,2)` became `quantize(x)`"
-
-
-def test_a_new_file_adds_all_its_lines() -> None:
+def test_a_write_changes_what_it_shows() -> None:
     change = summarize_write(FileWrite(path="a.py", operation="create", content=CART))
     assert (change.added, change.new) == (6, ("Cart", "Cart.total", "Cart.clear"))
-
-
-def test_a_write_that_shows_nothing_changes_nothing() -> None:
     assert summarize_write(FileWrite(path="a.py")) == ChangeSummary()
-
-
-def test_several_edits_of_one_event_add_up() -> None:
     edits = (Edit(old="a", new="b"), Edit(new="c\nd"))
     change = summarize_write(FileWrite(path="a.py", edits=edits))
     assert (change.added, change.removed) == (3, 1)
+    symbols = SymbolChanges(changed=("Cart.total",))
+    write = FileWrite(path="a.py", edits=(Edit(old="x", new="y"),), symbols=symbols)
+    change = summarize_write(write)
+    assert (change.changed, change.added) == (("Cart.total",), 1)
+    change = difference("a\nround(x,2)\nb", "a\nquantize(x)\nb", "python")
+    assert change.became == "`round(x,2)` became `quantize(x)`"
 
 
 @pytest.mark.parametrize(
@@ -100,26 +95,16 @@ def test_two_changes_tell_their_sum(
     assert (both.new, both.changed, both.gone) == symbols
 
 
-def test_the_sum_knows_a_new_symbol_by_its_last_name() -> None:
+def test_the_sum_knows_a_symbol_by_its_last_name_and_what_has_other_comments() -> None:
     both = merge_changes(
         ChangeSummary(new=("f", "g")), ChangeSummary(renamed=(("f", "h"), ("old", "new")))
     )
     assert (both.new, both.renamed) == (("h", "g"), (("old", "new"),))
-
-
-def test_the_sum_says_what_only_has_other_comments() -> None:
     first = ChangeSummary(commented=("f", "g"), only="comments")
     both = merge_changes(first, ChangeSummary(commented=("h",), only="comments"))
     assert (both.commented, both.only) == (("f", "g", "h"), "comments")
     both = merge_changes(first, ChangeSummary(changed=("f", "m")))
     assert (both.changed, both.commented, both.only) == (("f", "m"), ("g",), "")
-
-
-def test_what_was_seen_in_the_whole_file_is_believed() -> None:
-    symbols = SymbolChanges(changed=("Cart.total",))
-    write = FileWrite(path="a.py", edits=(Edit(old="x", new="y"),), symbols=symbols)
-    change = summarize_write(write)
-    assert (change.changed, change.added) == (("Cart.total",), 1)
 
 
 BODY = "    total = sum(item.price for item in items)\n    return total\n"
@@ -137,28 +122,29 @@ def test_the_labelled_edits_are_all_shown() -> None:
     ] == []
 
 
-def test_two_that_say_the_same_are_not_taken_for_one_renamed() -> None:
+def test_what_is_renamed_says_the_same_and_enough_and_is_alone() -> None:
     old, new = function("a") + function("b"), function("c") + function("d")
     assert compare_fragments([(old, new)], "python") == Changes(
         added=("c", "d"), removed=("a", "b")
     )
-
-
-def test_what_says_little_is_not_taken_for_renamed() -> None:
     old, new = "def a():\n    pass\n", "def b():\n    pass\n"
     assert compare_fragments([(old, new)], "python") == Changes(added=("b",), removed=("a",))
-
-
-def test_renames_are_looked_for_among_few_only() -> None:
     old = "".join(function(f"a{number}") for number in range(MOST_RENAMED + 1))
     assert compare_fragments([(old, function("b"))], "python").renamed == ()
-
-
-def test_a_member_moves_with_its_renamed_class() -> None:
     old = f"class A:\n    def f(items):\n{BODY}\n"
     assert compare_fragments([(old, old.replace("A:", "B:"))], "python") == Changes(
         renamed=(("A", "B"),)
     )
+    text = "def {0}(x):\n    {0}x = x_{0}\n    return {0}(x, {0}x, {0})\n"
+    renamed = compare_fragments([(text.format("aa"), text.format("bb"))], "python").renamed
+    again = text.replace("{0}x", "y").replace("x_{0}", "z")
+    assert renamed == ()
+    assert compare_fragments([(again.format("aa"), again.format("bb"))], "python").renamed == (
+        ("aa", "bb"),
+    )
+    old = "def names(a):\n    return call(a, 'one', 'two')\n"
+    new = 'def names(a):\n    return call(\n        a,\n        "one",\n        "two",\n    )\n'
+    assert compare_fragments([(old, new)], "python") == Changes(only="layout")
 
 
 @pytest.mark.parametrize("side", [0, 1], ids=["before", "after"])
@@ -178,22 +164,6 @@ def test_undoing_an_edit_swaps_what_came_and_went(old: str, new: str, language: 
     assert (there.added, there.removed) == (back.removed, back.added)
     assert there.added <= new.count("\n") + 1
     assert difference(old, old, language) == ChangeSummary()
-
-
-def test_a_rename_leaves_out_whole_words_only() -> None:
-    text = "def {0}(x):\n    {0}x = x_{0}\n    return {0}(x, {0}x, {0})\n"
-    renamed = compare_fragments([(text.format("aa"), text.format("bb"))], "python").renamed
-    again = text.replace("{0}x", "y").replace("x_{0}", "z")
-    assert renamed == ()
-    assert compare_fragments([(again.format("aa"), again.format("bb"))], "python").renamed == (
-        ("aa", "bb"),
-    )
-
-
-def test_other_quotes_and_a_comma_at_the_end_change_nothing() -> None:
-    old = "def names(a):\n    return call(a, 'one', 'two')\n"
-    new = 'def names(a):\n    return call(\n        a,\n        "one",\n        "two",\n    )\n'
-    assert compare_fragments([(old, new)], "python") == Changes(only="layout")
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.code.edits import (
-    MOST_CHARS,
-    compare_files,
-    compare_fragments,
-    symbol_changes_of,
-)
+from observer.code.edits import MOST_CHARS, compare_files, compare_fragments, symbol_changes_of
 from observer.code.outline import outline
 from observer.core.value import SymbolChanges
 
@@ -245,25 +240,29 @@ def test_an_edit_names_the_symbol_it_is_in(
     assert found == SymbolChanges(**became)  # type: ignore[arg-type] # a table
 
 
-def test_a_new_file_adds_its_symbols_and_an_emptied_one_removes_them() -> None:
+def test_a_new_file_adds_its_symbols_and_what_is_the_same_did_not_change() -> None:
     added = compare_files("", RUST, "rust")
     removed = compare_files(RUST, "", "rust")
     assert added
     assert removed
     assert added.added == removed.removed == ("cart", "cart.add", "Cart.clear")
-
-
-def test_what_is_the_same_or_stands_elsewhere_did_not_change() -> None:
     assert compare_files(GO, GO, "go") == SymbolChanges()
     first, second = "def a():\n    return 1\n\n\n", "def b():\n    return 2\n\n\n"
     assert compare_files(first + second, second + first, "python") == SymbolChanges()
 
 
-def test_a_file_that_is_broken_elsewhere_is_read_where_it_is_sound() -> None:
+def test_a_file_is_read_where_its_tree_is_sound_else_by_its_lines() -> None:
     text = GO + "\nfunc broken( {\n"
     found = compare_files(text, text.replace("item.price", "item.net"), "go")
     assert found
     assert found.changed == ("Cart.Total",)
+    old = "func A() {\n\tx = = 1\n}\n"
+    found = compare_files(old, old.replace("1", "2"), "go")
+    assert found == SymbolChanges(changed=("A",))
+    text = "def a():\n    return 1\n" + "a;" * 20_000
+    found = compare_files(text, text.replace("return 1", "return 2"), "python")
+    assert found
+    assert found.changed == ("a",)
 
 
 @pytest.mark.parametrize("side", [0, 1], ids=["before", "after"])
@@ -274,23 +273,11 @@ def test_a_file_that_is_broken_at_the_change_is_read_by_its_lines(side: int) -> 
     assert found.resigned == ("a",)
 
 
-def test_a_tree_that_is_broken_at_the_change_is_not_read() -> None:
-    old = "func A() {\n\tx = = 1\n}\n"
-    found = compare_files(old, old.replace("1", "2"), "go")
-    assert found == SymbolChanges(changed=("A",))
-
-
-def test_a_file_beyond_all_size_is_not_compared() -> None:
+def test_a_file_beyond_all_size_and_a_variable_of_a_piece_of_python_are_left_out() -> None:
     text = "x = 1\n" * (MOST_CHARS // 6 + 1)
     assert compare_files(text, text + "y", "python") is None
     assert symbol_changes_of("a.py", text, text + "y") is None
-
-
-def test_a_file_that_takes_a_parser_too_many_steps_is_read_by_its_lines() -> None:
-    text = "def a():\n    return 1\n" + "a;" * 20_000
-    found = compare_files(text, text.replace("return 1", "return 2"), "python")
-    assert found
-    assert found.changed == ("a",)
+    assert compare_fragments([("go()\na = 1\n", "go()\na = 2\n")], "python").changed == ()
 
 
 @pytest.mark.slow
@@ -334,11 +321,5 @@ PIECES = [
 
 
 @pytest.mark.parametrize(("old", "new", "changed"), PIECES)
-def test_a_variable_in_a_piece_of_a_file_counts_if_it_is_no_local(
-    old: str, new: str, changed: tuple[str, ...]
-) -> None:
+def test_a_variable_of_a_piece_may_count(old: str, new: str, changed: tuple[str, ...]) -> None:
     assert compare_fragments([(old, new)], "typescript").changed == changed
-
-
-def test_a_variable_in_a_piece_of_python_is_not_named() -> None:
-    assert compare_fragments([("go()\na = 1\n", "go()\na = 2\n")], "python").changed == ()

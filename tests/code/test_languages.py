@@ -197,21 +197,12 @@ def test_what_is_computed_or_too_much_is_no_call(script: str) -> None:
     assert method_calls(script, "tools") == []
 
 
-def test_a_name_stands_for_its_value() -> None:
+def test_calls_come_in_their_order_with_the_values_of_names_as_far_as_they_can_be_read() -> None:
     script = "const a = 'x', b = {a};\ntools.read(b); tools.read({c: a});"
     assert [one.argument for one in method_calls(script, "tools")] == [{"a": "x"}, {"c": "x"}]
-
-
-def test_calls_come_in_the_order_of_the_script() -> None:
     script = "await Promise.all([tools.a(1), tools.b(2)]);\nif (x) { tools.c(3) }"
     assert [one.method for one in method_calls(script, "tools")] == ["a", "b", "c"]
-
-
-def test_the_rest_of_a_broken_script_is_read() -> None:
     assert method_calls("tools.a(1);\nconst r = tools.b({c: 2", "tools")[0] == ("a", 1)
-
-
-def test_no_more_than_some_calls_are_read() -> None:
     assert len(method_calls("tools.a(1);" * (MOST + 1), "tools")) == MOST
 
 

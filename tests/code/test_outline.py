@@ -30,15 +30,12 @@ def places(text: str, language: str) -> list[tuple[str, str, int, int]]:
     return [(s.path, s.kind, s.first_line, s.last_line) for s in outline(text, language)]
 
 
-def test_symbols_come_in_order_with_path_kind_and_lines() -> None:
+def test_symbols_come_in_order_with_all_they_say() -> None:
     assert places(CART, "python") == [
         ("Cart", "class", 1, 7),
         ("Cart.total", "function", 4, 7),
         ("LIMIT", "constant", 10, 10),
     ]
-
-
-def test_a_symbol_says_its_signature_and_text_without_comments() -> None:
     assert outline(CART, "python")[1] == Symbol(
         name="total",
         path="Cart.total",
@@ -77,20 +74,11 @@ def test_a_piece_of_a_file_is_read_as_what_it_is_cut_from(
     assert places(text, language) == found
 
 
-def test_a_list_hides_its_keys() -> None:
+def test_lists_front_matter_and_fences_hide_what_they_hold() -> None:
     assert [s.path for s in outline("a:\n- b: 1\n  c: 2\nd: |\n  e: 1\n", "yaml")] == ["a", "d"]
-
-
-def test_front_matter_and_fences_hold_no_headings() -> None:
     text = "---\ntitle: x\n---\n# A\n~~~\n# no\n~~~\nB\n===\n- c\n---\n"
     assert [s.path for s in outline(text, "markdown")] == ["A", "B"]
     assert [s.path for s in outline("---\n# A\n", "markdown")] == ["A"]
-
-
-def test_broken_syntax_is_read_by_its_lines() -> None:
-    text = CART.replace("self.items)", "self.items")
-    assert parse_symbols(text, "python") is None
-    assert [s.path for s in outline(text, "python")] == ["Cart", "Cart.total", "LIMIT"]
 
 
 HOSTILE = [
@@ -115,14 +103,14 @@ def test_hostile_text_has_an_outline_in_time(text: str) -> None:
         assert starts == sorted(starts), language
 
 
-def test_many_brackets_are_not_deep_ones() -> None:
+def test_deep_full_or_broken_texts_are_read_by_their_lines_and_many_brackets_are_not_deep() -> None:
     assert parse_symbols("x([" + "(1), " * 200 + "])\n", "python") == ()
-
-
-def test_more_symbols_than_are_kept_fall_back_to_lines() -> None:
     text = '"a":1,' * MOST_FOUND + '"a":1'
     assert len(text) < MOST_CHARS
     assert parse_symbols(text, "json") is None
+    text = CART.replace("self.items)", "self.items")
+    assert parse_symbols(text, "python") is None
+    assert [s.path for s in outline(text, "python")] == ["Cart", "Cart.total", "LIMIT"]
 
 
 @pytest.mark.parametrize(

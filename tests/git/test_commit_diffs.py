@@ -78,14 +78,14 @@ def test_a_merge_is_a_step_of_its_first_parent(app: Path, git: Git) -> None:
     assert len(git_steps.reachable_commits(str(app), "HEAD", without="HEAD~1")) == 2
 
 
-def test_names_that_git_quotes_are_read(app: Path, git: Git) -> None:
+def test_names_are_read_that_git_quotes_and_come_without_secrets(app: Path, git: Git) -> None:
     (app / 'a "b"\n.txt').write_text("x\n")
     git(app, "add", "-A")
     git(app, "commit", "-m", "Odd")
     assert _steps(app)[-1].files[0].path == 'a "b"\n.txt'
-
-
-def test_names_come_without_secrets(app: Path, git: Git) -> None:
+    git(app, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},lib")
+    git(app, "commit", "-m", "Submodule")
+    assert _steps(app)[-1].files == ()
     secret = "AKIA" + "IOSFODNN7" + "ABCDEFG"
     git(app, "checkout", "-b", f"fix/{secret}")
     (app / f"{secret}.txt").write_text("odd\n", encoding="utf-8")
@@ -96,26 +96,17 @@ def test_names_come_without_secrets(app: Path, git: Git) -> None:
     assert git_steps.current_branch(str(app)) == "fix/[redacted:aws-access-key]"
 
 
-def test_a_submodule_has_no_text(app: Path, git: Git) -> None:
-    git(app, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},lib")
-    git(app, "commit", "-m", "Submodule")
-    assert _steps(app)[-1].files == ()
-
-
-def test_a_name_that_is_cut_is_passed_over() -> None:
-    assert list(git_steps._moved(b":100644 100644 a b M")) == []  # git gives no such name here
-
-
-def test_no_commit_is_no_head(tmp_path: Path, git: Git) -> None:
+def test_no_commit_is_no_head_and_a_name_that_is_cut_no_file(tmp_path: Path, git: Git) -> None:
     git(tmp_path / "new", "init")
     folder = str(tmp_path / "new")
     assert git_steps.resolve_commit(folder, "HEAD") == ""
     assert git_steps.current_branch(folder) == "main"
     assert git_steps.resolve_commit(folder, "--all") == ""
     assert list(git_steps.commits_by_hash(folder, ["1" * 40])) == []
+    assert list(git_steps._moved(b":100644 100644 a b M")) == []  # git gives no such name here
 
 
-def test_text_comes_by_any_name(app: Path, git: Git) -> None:
+def test_text_comes_by_any_name_unless_it_is_too_large(app: Path, git: Git) -> None:
     blob = git(app, "rev-parse", "HEAD~1:b.txt")
     with Blobs(str(app)) as blobs:
         for name in (blob, "HEAD~1:b.txt", "HEAD~2:a.txt"):
@@ -125,16 +116,6 @@ def test_text_comes_by_any_name(app: Path, git: Git) -> None:
         assert commit
         assert commit.kind == "commit"
     assert blobs.get("HEAD") is None  # the process has ended
-
-
-@pytest.mark.parametrize("name", ["1" * 40, "HEAD:b.txt", "a\nb", "a\0b", "\ud800", "HEAD: b"])
-def test_what_is_not_there_has_no_text(app: Path, name: str) -> None:
-    with Blobs(str(app)) as blobs:
-        assert blobs.get(name) is None
-        assert blobs.get("HEAD~1:b.txt")
-
-
-def test_what_is_too_large_is_read_past(app: Path, git: Git) -> None:
     (app / "big").write_bytes(b"x" * (2 * MOST_BYTES + 5))
     git(app, "add", "-A")
     git(app, "commit", "-m", "Big")
@@ -143,3 +124,10 @@ def test_what_is_too_large_is_read_past(app: Path, git: Git) -> None:
         assert found
         assert found.data is None
         assert blobs.get("HEAD~2:b.txt")
+
+
+@pytest.mark.parametrize("name", ["1" * 40, "HEAD:b.txt", "a\nb", "a\0b", "\ud800", "HEAD: b"])
+def test_what_is_not_there_has_no_text(app: Path, name: str) -> None:
+    with Blobs(str(app)) as blobs:
+        assert blobs.get(name) is None
+        assert blobs.get("HEAD~1:b.txt")

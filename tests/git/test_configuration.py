@@ -126,14 +126,6 @@ def test_a_partial_clone_says_so(text: str, *, is_shown: bool) -> None:
     assert is_partial_clone(parse_config(text)) is is_shown
 
 
-def test_what_is_no_file_is_empty(tmp_path: Path) -> None:
-    assert (read_config(str(tmp_path)), read_config(str(tmp_path / "gone")), read_config("\0")) == (
-        "",
-        "",
-        "",
-    )
-
-
 @pytest.fixture
 def shop(tmp_path: Path, git: Git) -> Path:
     git(tmp_path / "shop", "init", "-q")
@@ -165,25 +157,23 @@ def test_a_repository_beside_its_work_tree(tmp_path: Path, git: Git) -> None:
     assert at(tmp_path / "app") == (f"{tmp_path}/app", *(f"{tmp_path}/store",) * 2)
 
 
-def test_a_folder_called_git_that_is_none_is_passed_by(shop: Path) -> None:
+def test_a_folder_called_git_or_in_place_of_a_file_is_survived(shop: Path) -> None:
     (shop / "deep/.git/refs").mkdir(parents=True)
     assert at(shop / "deep/er") == at(shop)
+    (shop / ".git/commondir").mkdir()
+    assert at(shop) == (str(shop), f"{shop}/.git", f"{shop}/.git")
 
 
-@pytest.mark.parametrize("content", ["", "gitdir: /nowhere\n", "gitdir:", "x"])
-def test_a_gitfile_that_leads_nowhere_ends_the_search(shop: Path, content: str) -> None:
-    (shop / "deep/.git").write_text(content)
-    assert at(shop / "deep/er") is None
-
-
-def test_a_pipe_called_git_ends_the_search(shop: Path) -> None:
+def test_a_gitfile_that_leads_nowhere_or_a_pipe_ends_the_search(shop: Path) -> None:
+    for content in ("", "gitdir: /nowhere\n", "gitdir:", "x"):
+        (shop / "deep/.git").write_text(content)
+        assert at(shop / "deep/er") is None, content
+    (shop / "deep/.git").unlink()
     os.mkfifo(shop / "deep/.git")
     assert at(shop / "deep/er") is None
 
 
-def test_a_bare_repository_is_found_outside_of_work_trees_only(
-    shop: Path, tmp_path: Path, git: Git
-) -> None:
+def test_a_bare_repository_is_found_by_itself_only(shop: Path, tmp_path: Path, git: Git) -> None:
     for folder in (tmp_path / "bare.git", shop / "bare.git"):
         git(tmp_path, "clone", "-q", "--bare", str(shop), str(folder))
     found = find_repository(str(tmp_path / "bare.git/refs"))
@@ -192,13 +182,13 @@ def test_a_bare_repository_is_found_outside_of_work_trees_only(
     assert at(shop / "bare.git/refs") == at(shop)
 
 
-def test_there_may_be_none(tmp_path: Path) -> None:
+def test_there_may_be_no_repository_and_no_file(tmp_path: Path) -> None:
     assert at(tmp_path) is None
-
-
-def test_a_folder_in_place_of_a_file_is_survived(shop: Path) -> None:
-    (shop / ".git/commondir").mkdir()
-    assert at(shop) == (str(shop), f"{shop}/.git", f"{shop}/.git")
+    assert (read_config(str(tmp_path)), read_config(str(tmp_path / "gone")), read_config("\0")) == (
+        "",
+        "",
+        "",
+    )
 
 
 @pytest.fixture
@@ -217,29 +207,27 @@ def repository(folder: Path) -> Repository:
     return found
 
 
-def test_it_stands_in_the_home_for_nobody_else(mirrored: Path, home: Home) -> None:
+def test_it_stands_in_the_home_and_is_kept_up_to_date(
+    mirrored: Path, home: Home, git: Git, tmp_path: Path
+) -> None:
     folder = Path(mirror(repository(mirrored)))
     assert folder.is_relative_to(home.run)
     assert folder.stat().st_mode & 0o777 == 0o700
-
-
-def test_it_follows_the_configuration(mirrored: Path, git: Git) -> None:
     before = Path(mirror(repository(mirrored)))
     git(mirrored, "config", "core.autocrlf", "true")
     assert Path(mirror(repository(mirrored))) == before
     assert "autocrlf = true" in (before / "config").read_text()
-
-
-def test_it_is_made_again_when_it_is_gone(mirrored: Path) -> None:
-    folder = mirror(repository(mirrored))
     shutil.rmtree(folder)
-    assert mirror(repository(mirrored)) == folder
+    assert Path(mirror(repository(mirrored))) == folder
     assert git_output(str(mirrored), "rev-parse", "--abbrev-ref", "HEAD") == "main"
+    (folder / "objects").unlink()
+    (folder / "objects").symlink_to(tmp_path)
+    module._known.clear()
+    mirror(repository(mirrored))
+    assert (folder / "objects").resolve() == mirrored / ".git/objects"
 
 
-def test_one_that_cannot_be_brought_up_to_date_is_made_elsewhere(
-    mirrored: Path, home: Home
-) -> None:
+def test_one_that_cannot_be_brought_up_is_elsewhere(mirrored: Path, home: Home) -> None:
     """As in a home that has become read-only since."""
     folder = Path(mirror(repository(mirrored)))
     (folder / "config").unlink()
@@ -249,18 +237,7 @@ def test_one_that_cannot_be_brought_up_to_date_is_made_elsewhere(
     assert git_output(str(mirrored), "rev-parse", "--abbrev-ref", "HEAD") == "main"
 
 
-def test_links_that_lead_elsewhere_are_put_right(mirrored: Path, tmp_path: Path) -> None:
-    folder = Path(mirror(repository(mirrored)))
-    (folder / "objects").unlink()
-    (folder / "objects").symlink_to(tmp_path)
-    module._known.clear()
-    mirror(repository(mirrored))
-    assert (folder / "objects").resolve() == mirrored / ".git/objects"
-
-
-def test_those_of_repositories_that_are_gone_go_too(
-    mirrored: Path, tmp_path: Path, git: Git
-) -> None:
+def test_those_of_gone_repositories_go_too(mirrored: Path, tmp_path: Path, git: Git) -> None:
     git(mirrored, "worktree", "add", "-q", "../other")
     other = Path(mirror(repository(tmp_path / "other")))
     git(mirrored, "worktree", "remove", "../other")
@@ -275,13 +252,6 @@ def test_a_home_that_cannot_be_written_is_done_without(mirrored: Path, home: Hom
     assert not Path(mirror(repository(mirrored))).is_relative_to(home.root)
 
 
-def test_settings_of_a_work_tree_count(mirrored: Path, git: Git) -> None:
-    (mirrored / "big").mkdir()
-    git(mirrored, "sparse-checkout", "set", "--no-cone", "/*", "!/big")
-    names = [setting.name for setting in repository_settings(repository(mirrored))]
-    assert "core.sparsecheckout" in names
-
-
 # --- honest repositories keep working ------------------------------------------------------------
 
 
@@ -292,6 +262,8 @@ def test_a_sparse_checkout_has_no_missing_files(mirrored: Path, git: Git) -> Non
     git(mirrored, "commit", "-q", "-m", "big")
     git(mirrored, "sparse-checkout", "set", "--no-cone", "/*", "!/big")
     assert not (mirrored / "big").exists()
+    settings = repository_settings(repository(mirrored))  # of the work tree, too
+    assert "core.sparsecheckout" in [setting.name for setting in settings]
     assert git_output(str(mirrored), "status", "--porcelain") == ""
     assert git_output(str(mirrored), "ls-files", "-d", "-m") == ""
 

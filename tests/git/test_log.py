@@ -72,9 +72,7 @@ def test_a_commit_tells_all(shop: Path, git: Git) -> None:
     )
 
 
-def test_a_patch_is_of_the_commit_alone_and_redacted(
-    shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_patch_is_redacted(shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = "ghp_" + "a1B2" * 9
     write(shop, "cart.py", "net = 1\n")
     first = commit(git, shop).hash
@@ -113,7 +111,7 @@ def test_a_change_names_what_it_is_in(
     assert (one(read).symbols, one(read).added, one(read).removed) == ((symbol,), 1, 1)
 
 
-def test_a_deletion_counts_lines_and_a_mode_does_not(shop: Path, git: Git) -> None:
+def test_deletions_modes_renames_binaries_and_links_are_what_they_are(shop: Path, git: Git) -> None:
     for name, text in {"a.sh": "x\n", "b.py": "def f():\n    pass\n", "empty": ""}.items():
         write(shop, name, text)
     commit(git, shop)
@@ -124,6 +122,28 @@ def test_a_deletion_counts_lines_and_a_mode_does_not(shop: Path, git: Git) -> No
         ("a.sh", "modified", 0, 0),
         ("b.py", "deleted", 0, 2),
         ("empty", "deleted", 0, 0),
+    ]
+    write(shop, "old name.py", "".join(f"x{n} = {n}\n" for n in range(20)))
+    commit(git, shop)
+    (shop / "old name.py").rename(shop / "new.py")
+    write(shop, "new.py", (shop / "new.py").read_text() + "def f():\n")
+    assert one(commit(git, shop)) == FileChange(
+        path="new.py", status="renamed", old_path="old name.py", added=1, removed=0, symbols=("f",)
+    )
+    write(shop, "a.png", b"\x89PNG\0\0\n" * 9)
+    write(shop, "b.py", "x = 1\n")
+    binary, text = commit(git, shop).files
+    assert (binary.added, binary.removed) == (None, None)
+    assert (text.added, text.removed) == (1, 0)
+    write(shop, "a", "1\n2\n3\n")
+    write(shop, "b", "1\n")
+    commit(git, shop)
+    (shop / "a").unlink()
+    (shop / "a").symlink_to("b")
+    write(shop, "b", "1\n2\n")
+    assert [(f.path, f.status, f.added, f.removed) for f in commit(git, shop).files] == [
+        ("a", "other", 1, 3),
+        ("b", "modified", 1, 0),
     ]
 
 
@@ -136,37 +156,6 @@ def test_any_name_is_read(shop: Path, git: Git) -> None:
         write(shop, name, "1\n" * number)
     found = {file.path: file.added for file in commit(git, shop).files}
     assert found == {name: number for number, name in enumerate(NAMES, 1)}
-
-
-def test_a_rename_with_a_change(shop: Path, git: Git) -> None:
-    write(shop, "old name.py", "".join(f"x{n} = {n}\n" for n in range(20)))
-    commit(git, shop)
-    (shop / "old name.py").rename(shop / "new.py")
-    write(shop, "new.py", (shop / "new.py").read_text() + "def f():\n")
-    assert one(commit(git, shop)) == FileChange(
-        path="new.py", status="renamed", old_path="old name.py", added=1, removed=0, symbols=("f",)
-    )
-
-
-def test_binary_content_has_no_counts(shop: Path, git: Git) -> None:
-    write(shop, "a.png", b"\x89PNG\0\0\n" * 9)
-    write(shop, "b.py", "x = 1\n")
-    binary, text = commit(git, shop).files
-    assert (binary.added, binary.removed) == (None, None)
-    assert (text.added, text.removed) == (1, 0)
-
-
-def test_a_file_that_becomes_a_link_keeps_its_neighbours_right(shop: Path, git: Git) -> None:
-    write(shop, "a", "1\n2\n3\n")
-    write(shop, "b", "1\n")
-    commit(git, shop)
-    (shop / "a").unlink()
-    (shop / "a").symlink_to("b")
-    write(shop, "b", "1\n2\n")
-    assert [(f.path, f.status, f.added, f.removed) for f in commit(git, shop).files] == [
-        ("a", "other", 1, 3),
-        ("b", "modified", 1, 0),
-    ]
 
 
 def test_a_merge_is_shown_as_its_first_parent_sees_it(shop: Path, git: Git) -> None:
@@ -191,16 +180,13 @@ def raw_commit(git: Git, folder: Path, message: bytes, when: str = "1000000000 +
     git(folder, "update-ref", "HEAD", git(folder, *words, stdin=head.encode() + message))
 
 
-def test_names_and_messages_need_not_be_text(shop: Path, git: Git) -> None:
+def test_names_and_messages_need_not_be_text_and_are_translated(shop: Path, git: Git) -> None:
     write(shop, os.fsdecode(b"caf\xe9"), "1\n")
     git(shop, "add", "-A")
     raw_commit(git, shop, b"caf\xe9\n\n\xff")
     read = read_commit(str(shop), "HEAD")
     assert (read.subject, one(read).path) == ("caf\ufffd", "caf\ufffd")
     assert msgspec.json.decode(msgspec.json.encode(read), type=Commit) == read
-
-
-def test_a_message_in_another_encoding_is_translated(shop: Path, git: Git) -> None:
     write(shop, "a", "1\n")
     git(shop, "add", "-A")
     git(shop, "-c", "i18n.commitEncoding=latin1", "commit", "-q", "-F-", stdin=b"caf\xe9")
@@ -375,19 +361,16 @@ def test_parents_come_before_children_whatever_the_clock_said(shop: Path, git: G
     assert subjects(shop) == ["parent", "child"]
 
 
-def test_since_leaves_out_what_it_contains(shop: Path, git: Git) -> None:
-    first = commit(git, shop, "first")
-    commit(git, shop, "second")
-    assert subjects(shop, since=first.hash) == ["second"]
-    assert count_commits(str(shop), since=first.hash) == 1
-
-
 def test_of_a_range_the_newest_are_shown_in_their_order(shop: Path, git: Git) -> None:
     for subject in ("first", "second", "third", "fourth"):
         commit(git, shop, subject)
     assert subjects(shop, since="HEAD~3", to="HEAD~1") == ["second", "third"]
     assert subjects(shop, since="HEAD~3", to="HEAD~1", at_most=1) == ["third"]
     assert count_commits(str(shop), since="HEAD~3", to="HEAD~1") == 2
+    first = commit(git, shop, "first")
+    commit(git, shop, "second")
+    assert subjects(shop, since=first.hash) == ["second"]
+    assert count_commits(str(shop), since=first.hash) == 1
 
 
 @pytest.mark.parametrize("since", ["0" * 40, "--all", "", "gone"])
@@ -398,7 +381,7 @@ def test_an_unknown_since_leaves_nothing_out(shop: Path, git: Git, since: str) -
     assert count_commits(str(shop), since=since) == 1
 
 
-def test_any_folder_of_a_repository_and_a_bare_one_will_do(
+def test_any_clone_will_do_a_partial_one_tells_names_and_a_shallow_one_no_files(
     telling: Path, tmp_path: Path, git: Git
 ) -> None:
     (telling / "deep/er").mkdir(parents=True)
@@ -406,6 +389,17 @@ def test_any_folder_of_a_repository_and_a_bare_one_will_do(
     known = list(commit_history(str(telling)))
     assert list(commit_history(str(telling / "deep/er"))) == known
     assert list(commit_history(str(tmp_path / "bare.git"))) == known
+    git(telling, "config", "uploadpack.allowFilter", "true")
+    url = f"file://{telling}"
+    git(tmp_path, "clone", "-q", "--no-checkout", "--filter=blob:none", url, "part")
+    read = [c for _, c in commit_history(str(tmp_path / "part"))]
+    assert [f.path for f in read[1].files] == ["new.py", "ü.py"]
+    assert {f.added for c in read for f in c.files} == {None}
+    assert read_commit(str(tmp_path / "part"), "HEAD") == read[1]
+    commit(git, telling, "third")
+    git(tmp_path, "clone", "-q", "--depth=2", f"file://{telling}", "shallow")
+    edge, last = [c for _, c in commit_history(str(tmp_path / "shallow"))]
+    assert (edge.subject, edge.files, last.subject) == ("change", (), "third")
 
 
 def test_sha256_is_read(tmp_path: Path, git: Git) -> None:
@@ -415,26 +409,13 @@ def test_sha256_is_read(tmp_path: Path, git: Git) -> None:
     assert subjects(tmp_path / "new") == ["first"]
 
 
-def test_the_edge_of_a_shallow_clone_claims_no_files(
-    telling: Path, tmp_path: Path, git: Git
+def test_a_stream_may_be_left_early_and_shows_damage_after_what_could_be_read(
+    telling: Path, git: Git
 ) -> None:
-    commit(git, telling, "third")
-    git(tmp_path, "clone", "-q", "--depth=2", f"file://{telling}", "shallow")
-    edge, last = [c for _, c in commit_history(str(tmp_path / "shallow"))]
-    assert (edge.subject, edge.files, last.subject) == ("change", (), "third")
-
-
-def test_a_partial_clone_tells_names_only(telling: Path, tmp_path: Path, git: Git) -> None:
-    git(telling, "config", "uploadpack.allowFilter", "true")
-    url = f"file://{telling}"
-    git(tmp_path, "clone", "-q", "--no-checkout", "--filter=blob:none", url, "part")
-    read = [c for _, c in commit_history(str(tmp_path / "part"))]
-    assert [f.path for f in read[1].files] == ["new.py", "ü.py"]
-    assert {f.added for c in read for f in c.files} == {None}
-    assert read_commit(str(tmp_path / "part"), "HEAD") == read[1]
-
-
-def test_damage_is_shown_after_what_could_be_read(telling: Path, git: Git) -> None:
+    commits = commit_history(str(telling))
+    next(commits)
+    commits.close()
+    assert not [p for p in Path("/proc").glob("[0-9]*/stat") if _is_child(p)]
     write(telling, "new.py", "lost\n")
     commit(git, telling, "damaged")
     blob = git(telling, "rev-parse", "HEAD:new.py")
@@ -443,13 +424,6 @@ def test_damage_is_shown_after_what_could_be_read(telling: Path, git: Git) -> No
     assert next(commits)[1].subject == "début"
     with pytest.raises(ObserverError, match="git fsck"):
         list(commits)
-
-
-def test_a_stream_may_be_left_early(telling: Path) -> None:
-    commits = commit_history(str(telling))
-    next(commits)
-    commits.close()
-    assert not [p for p in Path("/proc").glob("[0-9]*/stat") if _is_child(p)]
 
 
 def _is_child(stat: Path) -> bool:

@@ -63,21 +63,18 @@ def names(path: str, added: str, removed: str = "") -> tuple[str, ...]:
         pytest.param("a.py", "", "total", (), id="nothing-added"),
     ],
 )
-def test_names_are_what_a_patch_brings(
+def test_a_patch_brings_names(
     path: str, added: str, removed: str, expected: tuple[str, ...]
 ) -> None:
     assert names(path, added, removed) == expected
 
 
-def test_a_secret_that_was_added_is_no_name() -> None:
-    secret = "tangerine" + "_orbit" + "_lantern"
-    assert names("a.py", f'db_password = "{secret}"') == ("db_password",)
-
-
-def test_what_is_looked_at_and_shown_is_bounded() -> None:
+def test_what_is_shown_is_bounded_and_no_secret() -> None:
     many = "\n".join(f"name_{chr(97 + n // 26)}{chr(97 + n % 26)} = 0" for n in range(600))
     assert len(names("a.py", many)) == MOST_NAMES
     assert names("a.py", f"{' ' * MOST_BYTES}\nlate") == ()
+    secret = "tangerine" + "_orbit" + "_lantern"
+    assert names("a.py", f'db_password = "{secret}"') == ("db_password",)
 
 
 def named(path: str, *lines: str, around: str = "") -> tuple[str, ...]:
@@ -112,16 +109,13 @@ def test_a_changed_line_names_what_it_defines_or_is_in(
     assert named(path, *lines, around=around) == found
 
 
-def test_many_names_are_cut_and_it_is_said() -> None:
+def test_many_names_are_cut_and_of_no_language_none_are_looked_for() -> None:
     symbols = ChangedSymbols("a.py")
     for number in range(MOST_SYMBOLS + 1):
         assert not symbols.is_done
         symbols.line(b"def f%d():" % number)
     assert symbols.is_done
     assert symbols.names() == (*(f"f{n}" for n in range(MOST_SYMBOLS)), CUT)
-
-
-def test_a_file_of_no_known_language_is_done_at_once() -> None:
     assert ChangedSymbols("a.bin").is_done
 
 

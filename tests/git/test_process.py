@@ -54,9 +54,6 @@ def test_git_is_the_first_in_an_absolute_folder(fake: Fake, tmp_path: Path) -> N
     fake("")
     assert executable() == str(tmp_path / "bin/git")
     assert absolute_entries("a::/b:.:/c:") == "/b:/c"
-
-
-def test_a_git_that_is_installed_later_is_found(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="install git"):
         executable(str(tmp_path))
     (tmp_path / "git").write_text("#!/bin/sh\n")
@@ -123,7 +120,7 @@ def test_texts_of_a_git_that_does_not_answer_are_none(
         assert [blobs.get("HEAD"), blobs.get("HEAD")] == [None, None]
 
 
-def test_nothing_of_our_environment_is_meant_for_git(
+def test_our_environment_is_not_gits(
     shop: Path, fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake("cat; env | grep ^GIT_")
@@ -134,9 +131,12 @@ def test_nothing_of_our_environment_is_meant_for_git(
     assert not [line for line in answer if "ASKPASS" in line or "elsewhere" in line]
 
 
-def test_only_what_runs_nothing_is_asked_with_the_users_configuration() -> None:
+def test_the_users_configuration_is_asked_by_what_runs_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="may run"):
         run_as_user(("status",), folder="/", environ=os.environ)
+    with pytest.raises(NotFound, match="gone cannot be entered: No such file") as refused:
+        run_as_user(("config", "-l"), folder=str(tmp_path / "gone"), environ=os.environ)
+    assert "install git" not in str(refused.value)
 
 
 @pytest.mark.measured
@@ -146,18 +146,14 @@ def test_a_configuration_that_is_not_read_in_time(fake: Fake) -> None:
         run_as_user(("config", "-l"), folder="/", environ=os.environ, wait_s=0.2)
 
 
-def test_a_folder_that_is_gone_is_not_called_a_missing_git(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="gone cannot be entered: No such file") as refused:
-        run_as_user(("config", "-l"), folder=str(tmp_path / "gone"), environ=os.environ)
-    assert "install git" not in str(refused.value)
-
-
 def test_the_users_setting_is_asked_of_the_user_alone(shop: Path, git: Git) -> None:
     git(shop, "config", "core.excludesFile", "/evil")
     assert user_setting("core.excludesFile") == []
     git(shop, "config", "--global", "core.excludesFile", "~/mine")
     expected = os.path.expanduser("~/mine")  # noqa: PTH111 - as git does
     assert user_setting("core.excludesFile", "--type=path") == [expected]
+    with pytest.raises(NotFound, match="no such"):
+        git_at(str(shop)).execute(("git", "log", "a\0b"))
 
 
 def test_where_there_is_no_repository(tmp_path: Path) -> None:
@@ -167,11 +163,6 @@ def test_where_there_is_no_repository(tmp_path: Path) -> None:
             repository_at(root)
     with Blobs(str(tmp_path)) as blobs:
         assert blobs.get("HEAD") is None
-
-
-def test_a_word_that_cannot_be_passed_names_nothing(shop: Path) -> None:
-    with pytest.raises(NotFound, match="no such"):
-        git_at(str(shop)).execute(("git", "log", "a\0b"))
 
 
 IMPORT = """
@@ -199,7 +190,7 @@ def test_its_import_runs_nothing_whatever_the_variables(given: dict[str, str]) -
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_variables_name_no_program_for_git(
+def test_no_variable_names_a_program(
     tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git(tmp_path, "init", "-q")
@@ -214,9 +205,7 @@ def test_a_folder_is_named_as_it_is(tmp_path: Path, git: Git, name: str) -> None
 
 
 @pytest.mark.parametrize("kind", ["sha1", "sha256"])
-def test_objects_are_read_whatever_their_ids_are_made_with(
-    tmp_path: Path, git: Git, kind: str
-) -> None:
+def test_objects_are_read_whatever_their_ids_are(tmp_path: Path, git: Git, kind: str) -> None:
     git(tmp_path, "init", "-q", f"--object-format={kind}")
     name = git(tmp_path, "hash-object", "-w", "--stdin", stdin=b"text")
     empty = git(tmp_path, "hash-object", "-w", "--stdin", stdin=b"")

@@ -72,13 +72,6 @@ def test_every_list_of_what_to_ignore_is_heeded(
     assert tree.ignored(["sub/secret.txt", "new.py"]) == ["sub/secret.txt"]
 
 
-def test_the_lock_tells_that_git_is_at_work(app: Path) -> None:
-    tree = WorkTree(str(app))
-    assert not tree.is_locked
-    (app / ".git" / "index.lock").touch()
-    assert tree.is_locked
-
-
 def test_a_checkout_moves_the_index_of_its_work_tree(app: Path, git: Git) -> None:
     tree = WorkTree(str(app))
     git(app, "worktree", "add", "-q", str(app.parent / "other"))
@@ -100,12 +93,15 @@ def test_files_of_a_stash_are_gits_own(app: Path, git: Git) -> None:
     assert tree.has_own_writes(since_ms=2000)
 
 
-def test_conflicts_are_gits_own_while_it_moves_the_index(app: Path) -> None:
+def test_conflicts_are_gits_own_while_it_moves_the_index_which_it_locks(app: Path) -> None:
     tree = WorkTree(str(app))
     (app / ".git" / "MERGE_HEAD").write_text("")
     os.utime(app / ".git" / "index", (5, 5))
     assert tree.has_own_writes(since_ms=5000)
     assert not tree.has_own_writes(since_ms=5001)
+    assert not tree.is_locked
+    (app / ".git" / "index.lock").touch()
+    assert tree.is_locked
 
 
 def test_without_git_nothing_is_known(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,12 +143,9 @@ def test_what_is_committed_ignored_or_nowhere(repository: Path, path: str) -> No
     assert uncommitted_paths(str(repository), [path]) == frozenset()
 
 
-def test_only_git_can_tell(tmp_path: Path) -> None:
+def test_only_git_can_tell_and_is_not_waited_for_long(tmp_path: Path, repository: Path) -> None:
     assert uncommitted_paths(str(tmp_path), ["a.py"]) is None
     assert uncommitted_paths("", ["a.py"]) is None
-
-
-def test_git_is_not_waited_for_long(repository: Path) -> None:
     assert uncommitted_paths(str(repository), ["changed.py"], wait_s=0) is None
 
 

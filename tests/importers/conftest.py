@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from observer.core.config import Settings
+from observer.core.events import Event
 from observer.core.model import Item, Receipt
 from observer.core.paths import Home
 from observer.importers.jsonl import Problems
@@ -81,6 +82,13 @@ class Filled(NamedTuple):
 
 
 Memories = Callable[[str], Filled]
+
+
+def events_in(client: str, *paths: Path, problems: Problems | None = None) -> list[Event]:
+    """Return what an importer reads from files or folders."""
+    source, problems = sources()[client], problems or Problems()
+    found = source.find(paths, problems)
+    return [event for one in found for event in source.read(one, Settings(), problems)]
 
 
 def without_tokens(facts: tuple[str, ...]) -> tuple[str, ...]:

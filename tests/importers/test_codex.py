@@ -1,4 +1,4 @@
-"""A rollout of Codex says what its hooks would have said, and how its commands ended."""
+"""A rollout of Codex says what happened, and how its commands ended."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from observer.core.config import Settings
 from observer.core.events import (
     Command,
     Delegation,
@@ -30,8 +27,8 @@ from observer.core.events import (
 )
 from observer.core.value import TokenUsage
 from observer.importers.jsonl import Problems
-from observer.importers.shelf.codex import find, read
-from tests.importers.conftest import Memories
+from observer.importers.shelf.codex import find
+from tests.importers.conftest import Memories, events_in
 
 BEGUN_MS = 1_780_000_000_000
 PATCH = "*** Begin Patch\n*** Update File: cart.py\n@@\n-total = 1\n+total = 2\n*** End Patch"
@@ -44,30 +41,23 @@ def printed(output: str, code: int) -> str:
 
 
 class Rollout:
-    """One session; each method adds lines, and what the hooks report."""
+    """One session; each method adds lines."""
 
     def __init__(self, cwd: Path) -> None:
         self.at_ms = BEGUN_MS
         self.cwd = str(cwd)
         self.lines: list[dict[str, Any]] = []
-        self.hooks: list[tuple[int, str, dict[str, Any]]] = []
         git = {"branch": "main", "commit_hash": "a" * 40}
         self.line("session_meta", id="s1", cwd=self.cwd, git=git)
         self.line("turn_context", turn_id="t1", cwd=self.cwd, model="m1")
-        self.hook("SessionStart", source="startup", model="m1")
 
     def line(self, kind: str, **payload: Any) -> None:
         at = datetime.fromtimestamp(self.at_ms / 1000, UTC).isoformat(timespec="milliseconds")
         self.lines.append({"timestamp": at, "type": kind, "payload": payload})
 
-    def hook(self, event: str, **fields: Any) -> None:
-        common = {"session_id": "s1", "turn_id": "t1", "cwd": self.cwd, "hook_event_name": event}
-        self.hooks.append((self.at_ms + 100, event, {**common, **fields}))
-
     def prompt(self, text: str) -> None:
         self.at_ms += 10_000
         self.line("event_msg", type="user_message", message=text)
-        self.hook("UserPromptSubmit", prompt=text)
 
     def shell(self, command: str, *answers: str) -> None:
         """A command, and what it printed until it ended."""
@@ -79,9 +69,6 @@ class Rollout:
             self.line("response_item", type="function_call", call_id=step, **given)
             self.line("response_item", type="function_call_output", call_id=step, output=answer)
             given = {"name": "write_stdin", "arguments": '{"session_id": 77, "chars": ""}'}
-        said = "".join(answer.partition("Output:\n")[2] for answer in answers)
-        asked = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": call}
-        self.hook("PostToolUse", tool_response=said, **asked)
 
     def patch(self, text: str) -> None:
         self.at_ms += 10_000
@@ -92,17 +79,12 @@ class Rollout:
             "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\n"
         )
         self.line("response_item", type="custom_tool_call_output", call_id=call, output=done)
-        asked = {"tool_name": "apply_patch", "tool_input": {"command": text}, "tool_use_id": call}
-        self.hook("PostToolUse", tool_response=done, **asked)
 
     def end(self, text: str) -> None:
         self.at_ms += 10_000
         self.line("event_msg", type="context_compacted")
-        self.hook("PostCompact", trigger="manual")
         self.line("event_msg", type="task_complete", last_agent_message=text)
-        self.hook("Stop", last_assistant_message=text)
         self.at_ms += 1000
-        self.hook("SessionEnd", reason="other")
 
     def item(self, **payload: Any) -> None:
         self.line("response_item", **payload)
@@ -122,7 +104,7 @@ class Rollout:
 
     def events(self) -> list[Event]:
         """What is imported of it."""
-        return events_in(self.write(Path(self.cwd).parents[1]))
+        return events_in("codex", self.write(Path(self.cwd).parents[1]))
 
     def bodies(self, *kinds: type) -> list[Any]:
         """What happened between its start and its end, of some kinds or of all."""
@@ -144,30 +126,6 @@ def rollout(shop: Path) -> Rollout:
     made.shell("pytest -q", printed("1 passed in 0.30s\n", 0))
     made.end("The cart rounds once.")
     return made
-
-
-def events_in(*paths: Path, problems: Problems | None = None) -> list[Event]:
-    problems = problems or Problems()
-    found = find(paths, problems)
-    return [event for one in found for event in read(one, Settings(), problems)]
-
-
-def test_an_import_says_what_the_hooks_say(
-    memory: Memories, rollout: Rollout, tmp_path: Path
-) -> None:
-    """Also where hooks have recorded it before: then it adds nothing."""
-    live, imported = memory("live"), memory("imported")
-    for at_ms, event, payload in rollout.hooks:
-        fields = {"client": "codex", "event": event, "at": str(at_ms), "cwd": rollout.cwd}
-        live.spool.append(fields, json.dumps(payload).encode())
-    live.live()
-    imported.imported(rollout.write(tmp_path), source="codex")
-    said = [(kind, title) for kind, title, _ in live.said()]
-    assert "fix" in dict(said)
-    assert [(kind, title) for kind, title, _ in imported.said()] == said
-    before = live.kinds()
-    assert not any(one.seq for one in live.imported(rollout.write(tmp_path), source="codex"))
-    assert live.kinds() == before
 
 
 def test_an_event_has_what_its_line_says(rollout: Rollout) -> None:
@@ -192,7 +150,7 @@ def test_a_command_that_went_on_is_one(made: Rollout) -> None:
 
 
 @pytest.mark.parametrize(("code", "known"), [(3, 3), (-1, None)])
-def test_a_command_that_nobody_waited_for_ends_with_its_item(
+def test_a_command_left_alone_ends_with_its_item(
     made: Rollout, code: int, known: int | None
 ) -> None:
     """Newer rollouts have an item of each command; one that the client ended has a code of -1."""
@@ -204,9 +162,11 @@ def test_a_command_that_nobody_waited_for_ends_with_its_item(
     assert [(one.output, one.exit_code) for one in found] == [("half\nwhole", known)]
 
 
-def test_a_command_that_may_still_run_is_left_to_a_later_import(made: Rollout) -> None:
+def test_a_command_that_may_still_run_or_is_unknown_is_none(made: Rollout) -> None:
     made.at_ms = (time.time_ns() // 1_000_000) - 5 * 60_000
     made.shell("make", "Wall time: 9 seconds\nProcess running with session ID 77\nOutput:\nhalf\n")
+    assert made.bodies(Command) == []
+    made.called("write_stdin", {"session_id": 5}, printed("x", 0))
     assert made.bodies(Command) == []
 
 
@@ -244,11 +204,6 @@ def test_a_rollout_that_went_on_has_a_new_end(rollout: Rollout) -> None:
     after = rollout.events()
     assert [event.id for event in before[:-1]] == [event.id for event in after[: len(before) - 1]]
     assert before[-1].id != after[-1].id
-
-
-def test_what_is_typed_into_an_unknown_command_is_none(made: Rollout) -> None:
-    made.called("write_stdin", {"session_id": 5}, printed("x", 0))
-    assert made.bodies(Command) == []
 
 
 PATCHED = "Success. Updated the following files:\nM cart.py\n"
@@ -290,7 +245,7 @@ def test_a_shell_of_any_version_runs_a_command(
     ],
 )
 @pytest.mark.parametrize(("answer", "error"), [(OLD_DONE, False), (OLD_RED, True)])
-def test_a_patch_that_a_shell_applied_is_an_edit(
+def test_a_patch_in_a_shell_is_an_edit(
     made: Rollout, given: object, answer: str, *, error: bool
 ) -> None:
     made.called("shell", given, answer)
@@ -339,9 +294,7 @@ def test_older_rollouts_have_other_tools(made: Rollout) -> None:
         ("patch rejected: writing outside of the project", True),
     ],
 )
-def test_a_patch_went_as_its_answer_says_in_any_version(
-    made: Rollout, answer: str, *, failed: bool
-) -> None:
+def test_a_patch_went_as_its_answer_says(made: Rollout, answer: str, *, failed: bool) -> None:
     made.called("apply_patch", {"input": PATCH}, answer)
     (write,) = [one.body for one in made.events() if "cart" in repr(one.body)]
     assert isinstance(write, FileWrite)
@@ -467,9 +420,7 @@ def test_newer_rollouts_name_items_and_servers(made: Rollout) -> None:
     assert getattr(tool.body, "tool", "") == "mcp__tracker__find"
 
 
-def test_of_copies_the_longest_counts_and_other_files_are_counted(
-    rollout: Rollout, tmp_path: Path
-) -> None:
+def test_the_longest_copy_counts_and_others_are_counted(rollout: Rollout, tmp_path: Path) -> None:
     whole = rollout.write(tmp_path)
     problems = Problems()
     (tmp_path / "a.jsonl").write_bytes(whole.read_bytes()[:500])
@@ -478,19 +429,6 @@ def test_of_copies_the_longest_counts_and_other_files_are_counted(
     (found,) = find([tmp_path], problems)
     assert found.paths == (whole,)
     assert problems.counts == {"file without a session": 2}
-
-
-@given(st.lists(st.binary(max_size=60) | st.integers(0, 20), max_size=20))
-def test_no_input_ends_an_import(tmp_path: Path, parts: list[bytes | int]) -> None:
-    made = Rollout(tmp_path)
-    made.prompt("why?")
-    made.shell("make", printed("x", 1))
-    lines = [json.dumps(line).encode() for line in made.lines]
-    more = [part if isinstance(part, bytes) else lines[part % len(lines)] for part in parts]
-    path = tmp_path / "rollout-s1.jsonl"
-    path.write_bytes(b"\n".join([*lines, *more]))
-    kinds = [type(one.body) for one in events_in(path)]
-    assert kinds[1:3] == [Prompt, Command]
 
 
 def test_a_reply_has_the_tokens_of_its_turn(made: Rollout) -> None:

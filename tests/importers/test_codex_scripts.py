@@ -44,9 +44,7 @@ HEAD = "Script completed\nWall time 0.2 seconds\nOutput:\n"
         ("text(1)", []),
     ],
 )  # fmt: skip
-def test_of_a_script_what_is_written_out_is_known(
-    script: str, found: list[tuple[str, dict[str, Any]]]
-) -> None:
+def test_a_script_is_read(script: str, found: list[tuple[str, dict[str, Any]]]) -> None:
     assert calls_in(script) == found
 
 
@@ -193,9 +191,7 @@ def test_changes_of_files_are_a_patch() -> None:
         "const r = await tools[name](given); text(r);",
     ],
 )
-def test_a_tool_that_a_script_calls_is_the_call_that_hooks_report(
-    made: Scripted, source: str
-) -> None:
+def test_a_tool_of_a_script_is_the_call_that_hooks_report(made: Scripted, source: str) -> None:
     found = {"content": [{"type": "text", "text": "the mill"}]}
     asked = {"server": "notes", "tool": "find", "arguments": {"query": "mill"}, "result": found}
     made.done(type="McpToolCall", id="exec-1", status="completed", **asked)

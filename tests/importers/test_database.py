@@ -72,11 +72,15 @@ def test_a_database_in_use_is_copied_once_while_it_stays_as_it_is(
         assert rows(path) == ["first", "second", "third", "fourth"]
 
 
-def test_a_program_beside_the_data_does_not_run(path: Path) -> None:
+def test_no_program_beside_the_data_runs_or_keeps_it_shut(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE VIEW trap AS SELECT load_extension('x') AS text")
         connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
     assert rows(path, "trap") == rows(path, "words") == []
+    with closing(sqlite3.connect(path)) as writer, writer:
+        writer.execute("UPDATE note SET text = '{}'")
+        writer.execute("CREATE INDEX by_role ON note (json_extract(text, '$.role'))")
+    assert rows(path) == ["{}", "{}"]
 
 
 def test_a_value_beyond_measure_costs_its_row(path: Path) -> None:
@@ -107,11 +111,3 @@ def test_what_is_no_database_is_counted(path: Path, spoil: object) -> None:
     problems = Problems()
     assert rows(path, problems=problems) == []
     assert sum(problems.counts.values()) == 1
-
-
-def test_an_index_over_json_does_not_keep_a_database_shut(path: Path) -> None:
-    """Kilo's has one."""
-    with closing(sqlite3.connect(path)) as writer, writer:
-        writer.execute("UPDATE note SET text = '{}'")
-        writer.execute("CREATE INDEX by_role ON note (json_extract(text, '$.role'))")
-    assert rows(path) == ["{}", "{}"]

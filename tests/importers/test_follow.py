@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -95,24 +95,11 @@ def test_what_was_imported_or_is_too_old_is_left_out(watched: Watched, shop: Pat
     assert late.look(last + IDLE).new == []
 
 
-def _cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:900])
-
-
-def _pack(path: Path) -> None:
-    path.with_suffix(".jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
-    path.unlink()
-
-
-def _replace(path: Path) -> None:
-    copy = path.with_suffix(".new")
-    copy.write_bytes(path.read_bytes())
-    copy.replace(path)
-
-
-@pytest.mark.parametrize("change", [_cut, _pack, _replace, Path.unlink])
+@pytest.mark.parametrize(
+    "change", ["truncate -s 900 $1", "gzip $1", "cp $1 $1.new; mv $1.new $1", "rm $1"]
+)
 def test_a_file_that_is_cut_packed_replaced_or_gone_changes_nothing(
-    watched: Watched, memory: Memories, shop: Path, change: object
+    watched: Watched, memory: Memories, shop: Path, change: str
 ) -> None:
     known = memory("one")
     played = fixed_bug(shop)
@@ -124,7 +111,6 @@ def test_a_file_that_is_cut_packed_replaced_or_gone_changes_nothing(
 
     take(last + 9 * IDLE)
     before = known.items()
-    assert callable(change)
-    change(watched.folder / "s1.jsonl")
+    subprocess.run(["sh", "-c", change, "sh", watched.folder / "s1.jsonl"], check=True)
     take(last + 10 * IDLE)
     assert known.items() == before

@@ -23,6 +23,7 @@ from tests.importers.conftest import Filled, Memories
 from tests.serve.services import services_over
 
 AWS_KEY = "AKIA" + "QYLPMN5HFIQR7XYA"
+Followed = tuple[Filled, Callable[[], None]]
 
 
 def write(folder: Path, **texts: str) -> None:
@@ -42,9 +43,7 @@ def person() -> Path:
     return Path(os.environ["HOME"])
 
 
-def test_a_memory_file_is_a_note_of_where_it_is_read(
-    memory: Memories, shop: Path, person: Path
-) -> None:
+def test_a_memory_file_is_a_note_where_it_is(memory: Memories, shop: Path, person: Path) -> None:
     """In a project, of the person, or Claude's memory of a project; a copy by a link is one."""
     slug = str(shop).replace("/", "-").replace("_", "-")
     auto = person / f".claude/projects/{slug}/memory"
@@ -101,7 +100,7 @@ def test_what_leads_elsewhere_or_is_excluded_is_left_out(shop: Path, person: Pat
 
 
 @pytest.fixture
-def followed(memory: Memories, shop: Path) -> tuple[Filled, Callable[[], None]]:
+def followed(memory: Memories, shop: Path) -> Followed:
     """Return a memory that has the memory files of a project, and what looks at them again."""
     write(shop, **{"CLAUDE.md": "Use tabs.", ".cursorrules": "Use types."})
     filled = memory("files")
@@ -116,9 +115,7 @@ def followed(memory: Memories, shop: Path) -> tuple[Filled, Callable[[], None]]:
     return filled, worker.look
 
 
-def test_a_note_changes_with_its_file_and_goes_with_it(
-    followed: tuple[Filled, Callable[[], None]], shop: Path
-) -> None:
+def test_a_note_changes_with_its_file_and_goes_with_it(followed: Followed, shop: Path) -> None:
     """A new file comes too, as one does that a checkout brings back."""
     filled, look = followed
     before = notes(filled)["CLAUDE.md"]
@@ -143,7 +140,7 @@ def test_a_note_changes_with_its_file_and_goes_with_it(
 
 
 def test_a_note_that_was_forgotten_comes_back_only_with_another_text(
-    followed: tuple[Filled, Callable[[], None]], shop: Path
+    followed: Followed, shop: Path
 ) -> None:
     filled, look = followed
     note = notes(filled)["CLAUDE.md"]
@@ -156,19 +153,14 @@ def test_a_note_that_was_forgotten_comes_back_only_with_another_text(
     assert notes(filled).keys() == {".cursorrules", "CLAUDE.md"}
 
 
-def test_notes_of_a_folder_that_is_not_there_stay(
-    followed: tuple[Filled, Callable[[], None]], shop: Path
+def test_notes_stay_with_a_folder_that_is_away_and_go_with_their_files(
+    followed: Followed, shop: Path
 ) -> None:
     filled, look = followed
     shop.rename(shop.with_name("away"))
     look()
     assert len(filled.items()) == 2
-
-
-def test_files_that_went_while_no_daemon_ran_take_their_notes_along(
-    followed: tuple[Filled, Callable[[], None]], shop: Path
-) -> None:
-    filled, _ = followed
+    shop.with_name("away").rename(shop)
     for name in notes(filled):
         (shop / name).unlink()
     home = Home(shop.parent / ".observer")

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from observer.core.config import Settings, owner
-from observer.core.events import Custom, Event, Prompt, Remember
+from observer.core.events import Custom, Prompt, Remember
 from observer.core.paths import Home
 from observer.importers.jsonl import Problems
 from observer.importers.run import Choice, FinishedImports, placed, plan_import
 from observer.importers.source import FoundSession, sources
-from tests.importers.conftest import Memories
+from tests.importers.conftest import Memories, events_in
 from tests.importers.played import fixed_bug
 
 AT = "2026-05-28T20:26:40.000Z"
@@ -37,12 +37,6 @@ def database(path: Path, **tables: Rows) -> Path:
             connection.executemany(f"INSERT INTO {table} VALUES ({marks})", many)
         connection.commit()
     return path
-
-
-def events_in(name: str, path: Path, problems: Problems | None = None) -> list[Event]:
-    problems = problems or Problems()
-    found = sources()[name].find([path], problems)
-    return [event for one in found for event in sources()[name].read(one, Settings(), problems)]
 
 
 def claude_mem(path: Path) -> Path:
@@ -92,7 +86,7 @@ def kiro_memory(path: Path) -> Path:
 def test_sessions_of_claude_mem_are_those_of_its_client(tmp_path: Path) -> None:
     problems = Problems()
     path = claude_mem(tmp_path / "claude-mem.db")
-    prompt, seen, summary, other = events_in("claude-mem", path, problems)
+    prompt, seen, summary, other = events_in("claude-mem", path, problems=problems)
     assert problems.counts.popitem() == ("row of observations without a time", 1)
     assert prompt.body == Prompt(text="why a cent?")
     assert seen.body == Custom(
@@ -207,7 +201,7 @@ EXPORT = {
 def test_memories_of_an_export_stay_their_owners(tmp_path: Path, memory: Memories) -> None:
     path, problems = tmp_path / "export.json", Problems()
     path.write_text(json.dumps(EXPORT))
-    events_in("mem0", path, problems)
+    events_in("mem0", path, problems=problems)
     assert [what for what in problems.counts if "cannot own notes" in what]
     filled = memory("mem0")
     filled.imported(path, source="mem0")
@@ -227,28 +221,22 @@ def test_memories_of_an_export_stay_their_owners(tmp_path: Path, memory: Memorie
     assert json.loads(related.metadata)["relationship"] == "works_at"
 
 
-def test_relations_that_name_nobody_are_of_the_only_owner(tmp_path: Path) -> None:
+def test_what_an_export_or_a_history_does_not_say_or_keep_costs_no_memory(tmp_path: Path) -> None:
     path = tmp_path / "export.json"
     related = [{"source": "x", "relationship": "y", "destination": "z"}]
     path.write_text(json.dumps({"results": EXPORT["results"][1:2], "relations": related}))
     said = {event.body.content: event.body.owner for event in events_in("mem0", path)}  # type: ignore[union-attr]  # notes
     assert said == {"Answers are short.": "agent:coder", "x y z": "agent:coder"}
-
-
-def test_metadata_that_cannot_be_kept_costs_no_memory(tmp_path: Path) -> None:
     path, problems = tmp_path / "export.json", Problems()
     secret = {"token": "AKIA" + "ABCDEFGHIJKLMNOP"}
     row = {**EXPORT["results"][0], "metadata": secret}
     path.write_text(json.dumps([row]))
-    (first, _) = events_in("mem0", path, problems)
+    (first, _) = events_in("mem0", path, problems=problems)
     assert isinstance(first.body, Remember)
     assert first.body.metadata == '{"agent_id":"coder"}'
     assert any("metadata" in what for what in problems.counts)
-
-
-def test_a_history_has_no_users_and_says_so(tmp_path: Path) -> None:
     path, problems = database(tmp_path / "history.db", history=HISTORY), Problems()
-    (event,) = events_in("mem0", path, problems)
+    (event,) = events_in("mem0", path, problems=problems)
     assert isinstance(event.body, Remember)
     assert event.body.owner == owner(Settings())
     assert any("whose memories" in what for what in problems.counts)
@@ -324,14 +312,11 @@ def test_notes_keep_what_they_are(tmp_path: Path) -> None:
     assert {one.body.owner for one in (auth, plan, tabs)} == {owner(Settings())}
 
 
-def test_a_note_without_a_time_is_counted(tmp_path: Path) -> None:
+def test_backups_in_a_folder_are_found_and_notes_without_a_time_counted(tmp_path: Path) -> None:
     problems = Problems()
-    path = database(tmp_path / "memex.db", notes=[{**NOTE, "created_at": None}])
-    assert events_in("memex", path, problems) == []
+    path = database(tmp_path / "timeless.db", notes=[{**NOTE, "created_at": None}])
+    assert events_in("memex", path, problems=problems) == []
     assert problems.counts == {"note without a time": 1}
-
-
-def test_backups_in_a_folder_are_found_and_other_files_are_not(tmp_path: Path) -> None:
     database(tmp_path / "backup.db", notes=NOTES)
     (tmp_path / "config.json").write_text("{}")
     assert len(events_in("memex", tmp_path)) == 3

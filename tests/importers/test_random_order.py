@@ -10,14 +10,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.importers.conftest import Filled, filled, without_tokens
 from tests.importers.played import RED, Played
-from tests.importers.recorded import SAMPLES, keep, reports
 
 STEPS = st.lists(
     st.sampled_from(
@@ -35,8 +33,6 @@ STEPS = st.lists(
     min_size=2,
     max_size=12,
 )
-ALIKE = [one for one in SAMPLES if one not in ("claude-code", "cline", "codex")]
-"""Of a folder that is gone the others' records say which branch was checked out, hooks do not."""
 TOOK = re.compile(r", took \d[\d.]* m?s| \(took \d[\d.]* m?s\)")
 PARTS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=3)
 
@@ -128,21 +124,3 @@ def bring(
             part = Played(Path(played.cwd))
             part.records = played.records[records:records_end]
             memory.imported(part.write(folder / f"{records}"))
-
-
-@pytest.mark.parametrize("client", ALIKE)
-@settings(max_examples=2, deadline=None)
-@given(heard=st.floats(0, 1))
-def test_an_import_between_hooks_says_the_same(client: str, heard: float) -> None:
-    """Of some clients only the records know of commands that failed."""
-    with memories() as (folder, whole, mixed):
-        kept, heard_of = keep(client, folder / "kept"), reports(client)
-        first = int(heard * len(heard_of))
-        whole.hear(client, heard_of)
-        whole.imported(kept, source=client)
-        mixed.hear(client, heard_of[:first])
-        mixed.imported(kept, source=client)
-        mixed.hear(client, heard_of[first:])
-        for memory in (whole, mixed):
-            memory.put_in_order()
-        assert said(mixed) == said(whole)

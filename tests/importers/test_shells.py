@@ -11,23 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from observer.core.config import Settings
 from observer.core.events import Command, Event
 from observer.importers.jsonl import Problems
-from observer.importers.source import sources
 from observer.local.pauses import EVERYWHERE
-from tests.importers.conftest import Memories
+from tests.importers.conftest import Memories, events_in
 
 AT_S = 1_780_000_000
 AT_MS = AT_S * 1000
 HERE = os.uname().nodename
-
-
-def events_in(shell: str, path: Path, problems: Problems | None = None) -> list[Event]:
-    problems = problems or Problems()
-    source = sources()[shell]
-    found = source.find([path], problems)
-    return [event for one in found for event in source.read(one, Settings(), problems)]
 
 
 def said(events: list[Event]) -> list[tuple[int | None, str]]:
@@ -133,7 +124,7 @@ def test_atuin_knows_where_and_how_a_command_ended(tmp_path: Path) -> None:
         (at, 1, 0, b"\xff\x00", "/", "s1", host, None),
     )
     problems = Problems()
-    made, elsewhere, old, odd = events_in("atuin", path, problems)
+    made, elsewhere, old, odd = events_in("atuin", path, problems=problems)
     assert made.body == Command(command="make", exit_code=1, failed=True, duration_ms=2500)
     assert (made.cwd, made.session, made.at_ms) == (str(tmp_path), "s1", AT_MS)
     assert (elsewhere.cwd, elsewhere.session, elsewhere.host) == ("", "s2", "other")

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from observer.core.model import Item, Link, Session, SummaryFields
 from observer.notes import drafts
-from observer.notes.drafts import (
-    skills,
-)
+from observer.notes.drafts import skills
 from observer.notes.folders.grammar import content_of, fields_of, parts_of
 from observer.observations.session_state import CommandState, SessionState, encode
 
@@ -70,11 +68,8 @@ def test_a_failure_that_passed_later_is_left_out(command: str) -> None:
         assert ("(#1)" in drafts.decision_record("Types", [red], [ended]).text) is is_told
 
 
-def test_a_draft_is_the_same_in_whatever_order_items_come() -> None:
+def test_a_draft_is_the_same_in_any_order_and_keeps_its_newest_lines() -> None:
     assert drafts.decision_record("Cart", ITEMS[::-1]) == drafts.decision_record("Cart", ITEMS)
-
-
-def test_a_long_section_keeps_its_newest_lines() -> None:
     text = drafts.decision_record("Many", [an_item(n, f"c{n}") for n in range(1, 41)]).text
     assert "(#40)" in text
     assert "(#10)" not in text
@@ -131,9 +126,7 @@ def test_a_runbook_lists_symptoms_and_what_helped() -> None:
         pytest.param([("ls", 1, "")], [], id="nothing"),
     ],
 )
-def test_how_a_project_is_tested_is_what_passes(
-    runs: list[tuple[str, int, str]], lines: list[str]
-) -> None:
+def test_what_passes_is_how_to_test(runs: list[tuple[str, int, str]], lines: list[str]) -> None:
     items = [an_item(number, head, "command", category=how) for head, number, how in runs]
     draft = drafts.testing("shop", items)
     assert (draft.path, draft.text.count("- [")) == ("how-we-test-shop.md", len(lines))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,7 +13,8 @@ from observer.notes.signals import Hypothesis
 from observer.notes.values import Changes, Note
 from observer.search.handles import SearchOptions
 
-Keep = Callable[..., Item]
+from .conftest import Keep
+
 NOTES = ("note",)
 
 
@@ -49,22 +49,36 @@ def test_an_inference_is_listed_on_request_alone(world: Any, keep: Keep, notes: 
     assert notes.get(guess.id) == guess
 
 
-def test_notes_are_counted(keep: Keep, notes: Notes) -> None:
+def test_notes_are_counted_and_a_category_includes_those_below_it(keep: Keep, notes: Notes) -> None:
     keep("x", tags=("a", "b"), category="c")
     keep("y", tags=("b",))
     assert notes.counts("tags") == {"b": 2, "a": 1}
     assert list(notes.counts("tags", project="app")) == ["b", "a"]
     assert notes.counts("category") == {"c": 1}
     assert notes.counts("type", project="other") == {}
+    for category in ("arch", "arch/storage", "architecture", "ops"):
+        keep(f"in {category}", category=category)
+    found = notes.list(narrow=SearchOptions(category="arch"))
+    assert sorted(item.category for item in found) == ["arch", "arch/storage"]
+    assert not notes.list(narrow=SearchOptions(category="nowhere"))
 
 
-def test_a_title_is_resolved_when_its_note_appears(keep: Keep, notes: Notes) -> None:
+def test_titles_and_claims_are_read_as_of_now(keep: Keep, notes: Notes) -> None:
     item = keep("see [[the auth SPEC]]")
     assert notes.links(item.id).out[0].item is None
     spec = keep("JWT", title="The Auth Spec")
     (found,) = notes.links(item.id).out
     assert (found.kind, found.item) == ("wiki", spec)
     assert [one.item for one in notes.links(spec.id).back] == [item]
+    item = keep("Auth\n- [decision] Use JWT #auth (stateless)\n- [ ] a task")
+    (claim,) = notes.claims(item.id)
+    assert (claim.category, claim.text, claim.tags, claim.context) == (
+        "decision", "Use JWT #auth", ("auth",), "stateless"
+    )  # fmt: skip
+    old = keep("We use JWT", title="Spec")
+    keep("supersedes [[Spec]]: we use cookies")
+    notes.edit(old.id, Changes(title="Other"))
+    assert [each.reason for each in notes.get(old.id).validity] == ["superseded"]
 
 
 def test_a_title_means_a_note_of_the_same_project(keep: Keep, notes: Notes) -> None:
@@ -89,9 +103,7 @@ LONG = "A title of more signs than are kept of one " * 4
         pytest.param("Cafe\u0301", "Caf\u00e9", id="an accent sent whole"),
     ],
 )
-def test_a_link_leads_to_the_note_of_the_title_that_was_given(
-    keep: Keep, notes: Notes, title: str, link: str
-) -> None:
+def test_a_link_leads_to_the_title_given(keep: Keep, notes: Notes, title: str, link: str) -> None:
     meant, item = keep("meant", title=title), keep(f"see [[{link}]]")
     assert [each.item for each in notes.links(item.id).out] == [meant]
     assert [each.item for each in notes.links(meant.id).back] == [item]
@@ -103,19 +115,11 @@ def test_names_are_the_same_however_their_accents_were_sent(keep: Keep, notes: N
     assert first.tags == ("caf\u00e9",)
 
 
-@pytest.mark.parametrize("asked", ["House Rule", " house-rule ", "HOUSE_RULE"])
-def test_a_type_is_asked_for_as_it_is_shown(keep: Keep, notes: Notes, asked: str) -> None:
-    item = keep("a", type="House rule")
-    keep("b")
-    assert ids(notes.list(narrow=SearchOptions(types=(asked,)))) == [item.id]
-
-
-def test_a_type_may_be_asked_for_by_its_other_name(keep: Keep, notes: Notes) -> None:
-    item = keep("a", type="general")
-    assert ids(notes.list(narrow=SearchOptions(types=("general",)))) == [item.id]
-
-
-def test_a_category_is_one_however_it_was_spelled(keep: Keep, notes: Notes) -> None:
+def test_types_and_categories_are_one_however_they_are_spelled(keep: Keep, notes: Notes) -> None:
+    house, general = keep("rule", type="House rule"), keep("any", type="general")
+    for asked in ("House Rule", " house-rule ", "HOUSE_RULE"):
+        assert ids(notes.list(narrow=SearchOptions(types=(asked,)))) == [house.id]
+    assert ids(notes.list(narrow=SearchOptions(types=("general",)))) == [general.id]
     one, other = keep("a", category="Re\u0301unions  d'avril"), keep("b")
     notes.edit(other.id, Changes(category="R\u00e9unions d'avril\n"))
     assert notes.counts("category") == {"R\u00e9unions d'avril": 2}
@@ -123,9 +127,7 @@ def test_a_category_is_one_however_it_was_spelled(keep: Keep, notes: Notes) -> N
     assert {each.id for each in found} == {one.id, other.id}
 
 
-def test_a_renamed_note_keeps_its_backlinks_and_has_no_link_to_itself(
-    keep: Keep, notes: Notes
-) -> None:
+def test_a_renamed_note_keeps_its_backlinks_until_replaced(keep: Keep, notes: Notes) -> None:
     spec, item = keep("JWT", title="Spec"), keep("see [[Spec]]")
     for title in ("Other", "Third", "other"):
         notes.edit(spec.id, Changes(title=title))
@@ -134,26 +136,13 @@ def test_a_renamed_note_keeps_its_backlinks_and_has_no_link_to_itself(
     assert notes.links(spec.id).out == ()
     notes.undo(spec.id)
     assert ids(one.item for one in notes.links(spec.id).back) == [item.id]
-
-
-def test_a_new_note_of_a_former_title_is_what_the_title_means(keep: Keep, notes: Notes) -> None:
-    spec, item = keep("JWT", title="Spec"), keep("see [[Spec]]")
     notes.edit(spec.id, Changes(title="Other"))
     new = keep("cookies", title="Spec")
     assert notes.links(item.id).out[0].item.id == new.id
     assert notes.links(spec.id).back == ()
 
 
-def test_an_act_by_a_former_title_goes_on_to_hold(keep: Keep, notes: Notes) -> None:
-    spec = keep("We use JWT", title="Spec")
-    keep("supersedes [[Spec]]: we use cookies")
-    notes.edit(spec.id, Changes(title="Other"))
-    assert [each.reason for each in notes.get(spec.id).validity] == ["superseded"]
-
-
-def test_prompts_and_commits_lead_to_the_notes_they_name(
-    world: Any, keep: Keep, notes: Notes
-) -> None:
+def test_prompts_and_commits_lead_to_notes(world: Any, keep: Keep, notes: Notes) -> None:
     spec = keep("JWT", title="Spec")
     said = Prompt(text="build the login as [[spec|the spec]] has it, if [[ -f x ]] or [[1]] holds")
     made = Commit(hash="f" * 40, subject="Add the login", message="Add the login\n\nSee [[Spec]].")
@@ -186,22 +175,6 @@ def test_links_of_others_stay_theirs(world: Any, keep: Keep, notes: Notes) -> No
     assert len(bob.links(spec.id).back) == 2
 
 
-def test_claims_are_read_from_the_note(keep: Keep, notes: Notes) -> None:
-    item = keep("Auth\n- [decision] Use JWT #auth (stateless)\n- [ ] a task")
-    (claim,) = notes.claims(item.id)
-    assert (claim.category, claim.text, claim.tags, claim.context) == (
-        "decision", "Use JWT #auth", ("auth",), "stateless"
-    )  # fmt: skip
-
-
-def test_an_observation_is_no_note(notes: Notes, world: Any) -> None:
-    with world.store.write() as writer:
-        item = Item(id=4_000, uuid="u", kind="observation", type="command", title="x", project_id=2)
-        writer.put_items([item])
-    with pytest.raises(NotFound):
-        notes.get(4_000)
-
-
 def test_what_was_captured_only_a_person_deletes_and_brings_back(notes: Notes, world: Any) -> None:
     with world.store.write() as writer:
         item = Item(id=4_000, uuid="u", kind="observation", type="commit", title="x", project_id=2)
@@ -222,14 +195,8 @@ def test_what_was_captured_only_a_person_deletes_and_brings_back(notes: Notes, w
         notes.undo(4_000)
     assert notes.undo(4_000, author="person").deleted_ms is None
     assert is_there()
-
-
-def test_a_category_includes_those_below_it(keep: Keep, notes: Notes) -> None:
-    for category in ("arch", "arch/storage", "architecture", "ops"):
-        keep(f"in {category}", category=category)
-    found = notes.list(narrow=SearchOptions(category="arch"))
-    assert sorted(item.category for item in found) == ["arch", "arch/storage"]
-    assert not notes.list(narrow=SearchOptions(category="nowhere"))
+    with pytest.raises(NotFound):
+        notes.get(4_000)
 
 
 def test_rules_are_whole_and_in_order(keep: Keep, notes: Notes) -> None:

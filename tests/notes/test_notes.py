@@ -28,7 +28,7 @@ from observer.notes.values import Changes, Note, check
 from observer.observations.note_reducer import CONTENT_CHARS
 from tests.support import memory_over, pipeline_over
 
-Keep = Callable[..., Item]
+from .conftest import Keep
 
 
 def test_a_note_has_what_it_was_given(keep: Keep) -> None:
@@ -65,14 +65,11 @@ def test_an_edit_changes_its_field_alone(
     assert moved - {"author", "updated_ms"} <= {field} | follow.get(field, set())
 
 
-def test_what_happened_is_not_rewritten_by_an_agent(keep: Keep, notes: Notes) -> None:
+def test_no_agent_rewrites_the_past_or_approves_its_rule(keep: Keep, notes: Notes) -> None:
     item = keep("Use JWT", type="decision", title="Auth")
     with pytest.raises(PastImmutable, match=rf"\[Amendment\] Auth' that amends {item.id}"):
         notes.edit(item.id, Changes(content="Use cookies"))
     assert notes.edit(item.id, Changes(content="x"), author="person").narrative == "x"
-
-
-def test_a_rule_of_an_agent_waits_for_a_person(notes: Notes) -> None:
     item = notes.remember(Note(content="Never push", type="rule")).item
     assert item.approval == "provisional"
     with pytest.raises(RuleUserOnly):
@@ -80,32 +77,17 @@ def test_a_rule_of_an_agent_waits_for_a_person(notes: Notes) -> None:
     assert notes.approve(item.id, author="person").approval == "approved"
 
 
-def change_content(notes: Notes, item: Item) -> None:
-    notes.edit(item.id, Changes(content="Always push"))
-
-
-def change_links(notes: Notes, item: Item) -> None:
-    notes.link(item.id, item.id)
-
-
-def take_links(notes: Notes, item: Item) -> None:
-    notes.unlink(item.id, item.id)
-
-
-def take_its_key(notes: Notes, _item: Item) -> None:
-    notes.remember(Note(content="Always push", key="push"), project="app")
-
-
 @pytest.mark.parametrize(
     "attack",
     [
-        change_content,
-        change_links,
-        take_links,
-        take_its_key,
-        pytest.param(lambda notes, item: notes.forget(item.id), id="forget"),
-        pytest.param(lambda notes, item: notes.undo(item.id), id="undo"),
+        lambda notes, item: notes.edit(item.id, Changes(content="Always push")),
+        lambda notes, item: notes.link(item.id, item.id),
+        lambda notes, item: notes.unlink(item.id, item.id),
+        lambda notes, _: notes.remember(Note(content="Push", key="push"), project="app"),
+        lambda notes, item: notes.forget(item.id),
+        lambda notes, item: notes.undo(item.id),
     ],
+    ids=["content", "links", "no links", "its key", "forget", "undo"],
 )
 def test_no_agent_changes_an_approved_rule(
     keep: Keep, notes: Notes, attack: Callable[[Notes, Item], object]
@@ -144,13 +126,16 @@ def test_the_same_words_again_add_to_the_note(keep: Keep, notes: Notes) -> None:
     assert again.item.type == "constraint"
 
 
-def test_what_is_nearly_the_same_is_named(keep: Keep, notes: Notes) -> None:
+def test_what_is_nearly_the_same_and_links_to_nothing_are_named(keep: Keep, notes: Notes) -> None:
     first = keep("All tests need a running Redis on port 6379")
     said = notes.remember(
         Note(content="The tests all need a running Redis on port 6379"), project="app"
     )
     assert [one.item.id for one in said.similar] == [first.id]
     assert not said.updated
+    keep("x", title="Known")
+    said = notes.remember(Note(content="see [[known]] and [[Unknown]]"), project="app")
+    assert said.dangling == ("Unknown",)
 
 
 def test_an_excluded_folder_is_named(world: Any, tmp_path: Path) -> None:
@@ -162,20 +147,6 @@ def test_an_excluded_folder_is_named(world: Any, tmp_path: Path) -> None:
     )
     with pytest.raises(BadInput, match=f"nothing is recorded of {tmp_path}: the setting exclude"):
         world.notes.remember(Note(content="Use JWT"), folder=str(tmp_path))
-
-
-def test_a_folder_that_nobody_knows_may_be_named(notes: Notes, tmp_path: Path) -> None:
-    mill = tmp_path / "mill"
-    mill.mkdir()
-    assert notes.remember(Note(content="oil it nightly"), project=str(mill)).project == "mill"
-    with pytest.raises(NotFound):
-        notes.remember(Note(content="oil it"), project=str(tmp_path / "nowhere"))
-
-
-def test_links_to_nothing_are_named(keep: Keep, notes: Notes) -> None:
-    keep("x", title="Known")
-    said = notes.remember(Note(content="see [[known]] and [[Unknown]]"), project="app")
-    assert said.dangling == ("Unknown",)
 
 
 NONSENSE: dict[str, list[dict[str, Any]]] = {
@@ -210,10 +181,12 @@ def test_nonsense_is_refused(reason: str) -> None:
     check(Note(content="x", expires_ms=LAST_MS))
 
 
-def test_remembering_nonsense_keeps_nothing(notes: Notes) -> None:
+def test_neither_nonsense_nor_a_secret_in_an_edit_is_kept(notes: Notes, keep: Keep) -> None:
     with pytest.raises(BadInput):
         notes.remember(Note(content=" "))
     assert notes.list() == []
+    with pytest.raises(SecretRefused):
+        notes.edit(keep("x").id, Changes(content=SECRET))
 
 
 SECRET = "ghp_" + "a1B2" * 9
@@ -239,18 +212,14 @@ def test_a_secret_is_refused_by_class(notes: Notes, fields: dict[str, Any]) -> N
     assert "a password manager, or a file that only you read" in refused.value.hint
 
 
-def test_a_secret_is_refused_in_an_edit(keep: Keep, notes: Notes) -> None:
-    with pytest.raises(SecretRefused):
-        notes.edit(keep("x").id, Changes(content=SECRET))
-
-
-def test_a_vague_handle_gets_candidates(keep: Keep, notes: Notes) -> None:
+def test_a_vague_handle_gets_candidates_and_a_gone_one_none(keep: Keep, notes: Notes) -> None:
     item = keep("The cart uses Decimal", title="Money")
     with pytest.raises(Ambiguous, match=f"#{item.id} 'Money'"):
         notes.forget("decimal cart")
     with pytest.raises(Ambiguous, match=f"#{item.id} 'Money'"):
         notes.edit(item.uuid[:10], Changes(title="x"))
     assert notes.get(item.uuid) == notes.get(f"#{item.id}") == item
+    assert [notes.forget(item.id), notes.forget(item.id)] == [True, False]
 
 
 @pytest.mark.parametrize("handle", ["999999", "nothing at all", "", "()"])
@@ -259,28 +228,18 @@ def test_an_unknown_handle_is_not_found(notes: Notes, handle: str) -> None:
         notes.get(handle)
 
 
-def test_forgetting_twice_says_so(keep: Keep, notes: Notes) -> None:
-    item = keep("x")
-    assert [notes.forget(item.id), notes.forget(item.id)] == [True, False]
-
-
 def test_links_by_id_can_be_made_and_taken(keep: Keep, notes: Notes) -> None:
     old, new = keep("Use cookies"), keep("Use JWT")
     linked = notes.link(new.id, old.id, kind="Supersedes")
     assert [(link.kind, link.target) for link in linked.links] == [("supersedes", old.id)]
     assert notes.unlink(new.id, old.id, kind="amends").links == linked.links
     assert notes.unlink(new.id, old.uuid).links == ()
-
-
-def test_what_is_remembered_may_supersede_and_amend(keep: Keep) -> None:
-    old = keep("Use cookies")
-    item = keep("Use JWT", supersedes=(old.id,), amends=(old.id,), links=(Reference(item=old.id),))
+    item = keep(
+        "Use tokens", supersedes=(old.id,), amends=(old.id,), links=(Reference(item=old.id),)
+    )
     assert [(link.kind, link.target) for link in item.links] == [
         ("supersedes", old.id), ("amends", old.id), ("explicit", old.id)
     ]  # fmt: skip
-
-
-def test_nothing_links_into_another_project(keep: Keep, notes: Notes) -> None:
     there = notes.remember(Note(content="theirs"), project="other").item
     with pytest.raises(NotFound, match="to link to"):
         keep("mine", supersedes=(there.id,))
@@ -305,18 +264,20 @@ def test_who_only_reads_cannot_write(world: Any) -> None:
         reading.notes.remember(Note(content="x"))
 
 
-def test_a_note_without_a_project_is_unassigned(notes: Notes) -> None:
-    assert notes.remember(Note(content="x")).project == "unassigned"
-
-
-def test_a_note_in_a_new_folder_makes_a_project(notes: Notes, tmp_path: Any) -> None:
+def test_a_note_is_unassigned_or_of_the_folder_that_is_named(notes: Notes, tmp_path: Any) -> None:
+    assert notes.remember(Note(content="w")).project == "unassigned"
     folder = tmp_path / "fresh"
     folder.mkdir()
     assert notes.remember(Note(content="x"), folder=str(folder)).project == "fresh"
     assert notes.remember(Note(content="y"), folder=str(folder)).project == "fresh"
+    mill = tmp_path / "mill"
+    mill.mkdir()
+    assert notes.remember(Note(content="oil it nightly"), project=str(mill)).project == "mill"
+    with pytest.raises(NotFound):
+        notes.remember(Note(content="oil it"), project=str(tmp_path / "nowhere"))
 
 
-def test_no_agent_takes_back_what_a_person_changed_of_the_past(keep: Keep, notes: Notes) -> None:
+def test_no_agent_takes_back_what_a_person_changed(keep: Keep, notes: Notes) -> None:
     item = keep("Use JWT", type="decision")
     after = notes.edit(item.id, Changes(content="Use JWT, signed"), author="person")
     with pytest.raises(PastImmutable):
@@ -327,9 +288,6 @@ def test_no_agent_takes_back_what_a_person_changed_of_the_past(keep: Keep, notes
     assert again.narrative == after.narrative
     notes.link(item.id, keep("x").id)
     assert notes.undo(item.id) == again
-
-
-def test_no_agent_brings_back_a_rule_that_a_person_took_away(keep: Keep, notes: Notes) -> None:
     rule = keep("Only from CI", type="rule")
     notes.edit(rule.id, Changes(layer="state", type="fact"), author="person")
     with pytest.raises(RuleUserOnly):
@@ -338,7 +296,7 @@ def test_no_agent_brings_back_a_rule_that_a_person_took_away(keep: Keep, notes: 
 
 
 @pytest.mark.parametrize("key", ["deploy ", "deploy\u200b", "\tdeploy"])
-def test_no_agent_takes_the_place_of_a_rule_by_another_spelling_of_its_key(
+def test_no_agent_replaces_a_rule_by_a_spelling_of_its_key(
     keep: Keep, notes: Notes, key: str
 ) -> None:
     rule = keep("Only from CI", type="rule", key="deploy")

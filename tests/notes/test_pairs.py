@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
 from tests.support import memory_over
 
-from .conftest import HERE, World
+from .conftest import HERE, Keep, World
 
 OLD, NEW = "The staging database listens on port 5433", "Staging's database moved to port 6001"
 CROWD = (
@@ -93,15 +93,10 @@ def two(meant: Meant) -> tuple[Item, Item]:
     return meant.write(OLD).item, meant.write(NEW).item
 
 
-def test_a_near_note_is_named_to_who_writes(meant: Meant) -> None:
-    for each in CROWD:
-        meant.write(each)
+def test_a_near_note_is_named_to_who_writes_and_no_other(meant: Meant) -> None:
+    assert [meant.near(each) for each in CROWD] == [[]] * len(CROWD)
     old = meant.write(OLD).item
     assert meant.near(NEW)[:1] == [old.id]
-
-
-def test_nothing_is_named_beside_what_is_about_something_else(meant: Meant) -> None:
-    assert [meant.near(each) for each in CROWD] == [[]] * len(CROWD)
 
 
 def test_at_most_three_are_named(meant: Meant) -> None:
@@ -137,19 +132,14 @@ def test_near_notes_of_others_and_elsewhere_are_not_named(meant: Meant) -> None:
     assert meant.near(NEW) == []
 
 
-def test_a_review_lists_near_pairs_the_newer_first(meant: Meant, two: tuple[Item, Item]) -> None:
-    old, new = two
-    assert (meant.pairs(), meant.open().total) == ([(new.id, old.id)], 1)
-
-
 @pytest.mark.parametrize(
-    ("how", "said"),
-    [("replaces", ["superseded"]), ("amends", ["amended"]), ("both stand", [])],
+    ("how", "said"), [("replaces", ["superseded"]), ("amends", ["amended"]), ("both stand", [])]
 )
 def test_what_is_settled_holds_and_comes_not_back(
     meant: Meant, two: tuple[Item, Item], how: str, said: list[str]
 ) -> None:
     old, new = two
+    assert (meant.pairs(), meant.open().total) == ([(new.id, old.id)], 1)
     assert meant.settle(new, how, old).id == new.id
     assert [each.reason for each in meant.notes.get(old.id).validity] == said
     assert meant.pairs() == []
@@ -158,30 +148,23 @@ def test_what_is_settled_holds_and_comes_not_back(
     assert meant.notes.near(meant.notes.get(new.id)) == ()
 
 
-def test_a_merged_note_takes_the_place_of_both(meant: Meant, two: tuple[Item, Item]) -> None:
-    old, new = two
-    both = meant.settle(new, "merge", old, content="Staging: database on 6001, was 5433")
-    assert {link.target for link in both.links} == {new.id, old.id}
-    for each in two:
-        assert [one.target for one in meant.notes.get(each.id).validity] == [both.id]
-    assert meant.pairs() == []
-
-
 @pytest.mark.parametrize(
     ("how", "content"), [("merge", " "), ("replaces", "words"), ("both stand", "words")]
 )
-def test_only_a_merge_has_words_of_its_own(
+def test_only_a_merge_has_words(
     meant: Meant, two: tuple[Item, Item], how: str, content: str
 ) -> None:
     with pytest.raises(BadInput, match="merge needs content"):
         meant.settle(two[1], how, two[0], content=content)
 
 
-def test_a_pair_is_of_two_notes_that_are_there(meant: Meant, two: tuple[Item, Item]) -> None:
+def test_a_pair_is_of_two_notes_with_a_meaning(meant: Meant, two: tuple[Item, Item]) -> None:
     with pytest.raises(BadInput, match="with itself"):
         meant.settle(two[0], "both stand", two[0])
     with pytest.raises(NotFound):
         meant.memory.pairs.settle(Settlement(id=two[0].id, how="amends", other=9_999))
+    meant.notes.remember(Note(content="Not embedded yet"), project=HERE)
+    assert meant.open().degraded == "1 note not compared: no meaning yet"
 
 
 def test_an_agent_replaces_no_rule_of_a_person(meant: Meant) -> None:
@@ -191,19 +174,16 @@ def test_an_agent_replaces_no_rule_of_a_person(meant: Meant) -> None:
         meant.settle(new, "replaces", rule)
 
 
-def test_notes_without_a_meaning_are_counted(meant: Meant) -> None:
-    meant.notes.remember(Note(content="Not embedded yet"), project=HERE)
-    assert meant.open().degraded == "1 note not compared: no meaning yet"
-
-
-def test_near_notes_stand_together_the_newer_first(meant: Meant, two: tuple[Item, Item]) -> None:
+def test_near_notes_stand_together_until_merged(meant: Meant, two: tuple[Item, Item]) -> None:
     old, new = two
     asked = "which port does the staging database listen on"
     found = [hit.item.id for hit in meant.memory.recall(asked, project=HERE, limit=2).hits]
     assert found == [new.id, old.id]
-
-
-Keep = Callable[..., Item]
+    both = meant.settle(new, "merge", old, content="Staging: database on 6001, was 5433")
+    assert {link.target for link in both.links} == {new.id, old.id}
+    for each in two:
+        assert [one.target for one in meant.notes.get(each.id).validity] == [both.id]
+    assert meant.pairs() == []
 
 
 @pytest.fixture
@@ -222,11 +202,22 @@ def states(inference: Inference) -> list[str]:
     return [each.state for each in inference.evidence]
 
 
-def test_nothing_is_kept_that_no_person_approved(keep: Keep, inferences: Inferences) -> None:
+def test_only_what_a_person_and_notes_bear_is_kept(keep: Keep, inferences: Inferences) -> None:
     wanted = Hypothesis(title="t", summary="s", evidence=(keep("x").id,))
     with pytest.raises(BadInput, match="a person has to approve"):
         inferences.mint(wanted, is_confirmed=False)
     assert inferences.list() == []
+    with pytest.raises(BadInput, match="rests on 1 to 50 notes, not 0"):
+        mint(inferences)
+    made = mint(inferences, keep("x"))
+    with pytest.raises(BadInput, match="is not a note but an inference"):
+        mint(inferences, made.item)
+    with pytest.raises(NotFound, match="no signal 7"):
+        mint(inferences, signal=7)
+    with pytest.raises(NotFound):
+        inferences.get(keep("y").id)
+    with pytest.raises(NotFound):
+        inferences.get(10**15)
 
 
 def test_an_inference_knows_what_its_notes_said(keep: Keep, inferences: Inferences) -> None:
@@ -241,7 +232,7 @@ def test_an_inference_knows_what_its_notes_said(keep: Keep, inferences: Inferenc
     assert made.evidence[0].excerpt == ("cookies expire " + "x" * 400)[:280]
 
 
-def test_an_inference_is_stale_while_a_note_says_something_else(
+def test_an_inference_is_stale_by_its_notes(
     keep: Keep, notes: Notes, inferences: Inferences
 ) -> None:
     one, two = keep("cookies"), keep("tokens")
@@ -255,20 +246,11 @@ def test_an_inference_is_stale_while_a_note_says_something_else(
     notes.undo(one.id)
     notes.undo(two.id)
     assert inferences.list("active") == [made]
-
-
-def test_a_changed_title_or_tag_changes_no_evidence(
-    keep: Keep, notes: Notes, inferences: Inferences
-) -> None:
-    one = keep("cookies")
-    made = mint(inferences, one)
     notes.edit(one.id, Changes(title="Cookies", tags=("auth",)))
     assert inferences.get(made.item.id).status == "active"
 
 
-def test_an_inference_from_a_signal_mints_it(
-    world: Any, keep: Keep, inferences: Inferences
-) -> None:
+def test_an_inference_mints_its_signal(world: Any, keep: Keep, inferences: Inferences) -> None:
     note = keep("see [[Spec]]")
     (signal,) = world.memory.signals.list().signals
     made = mint(inferences, signal=signal.id)
@@ -281,16 +263,13 @@ def test_an_inference_from_a_signal_mints_it(
     assert inferences.list() == [made]
 
 
-def test_an_inference_is_found_by_no_search(world: Any, keep: Keep, inferences: Inferences) -> None:
+def test_an_inference_is_found_by_no_search_and_leaves_notes_alone(
+    world: Any, keep: Keep, inferences: Inferences, notes: Notes
+) -> None:
     made = mint(inferences, keep("cookies"), summary="zebra")
     assert world.memory.search("zebra").hits == ()
     assert world.memory.recall("zebra", project="app").hits == ()
     assert made.item.kind == "inference"
-
-
-def test_an_inference_that_says_what_a_note_says_leaves_the_note(
-    keep: Keep, notes: Notes, inferences: Inferences
-) -> None:
     note = keep("cookies")
     made = mint(inferences, note, summary="cookies")
     assert made.item.id != note.id
@@ -315,20 +294,6 @@ def test_an_inference_is_seen_where_its_notes_are(world: Any, keep: Keep, notes:
         mint(bobs, mine)
 
 
-def test_evidence_is_notes_and_some(keep: Keep, inferences: Inferences) -> None:
-    with pytest.raises(BadInput, match="rests on 1 to 50 notes, not 0"):
-        mint(inferences)
-    made = mint(inferences, keep("x"))
-    with pytest.raises(BadInput, match="is not a note but an inference"):
-        mint(inferences, made.item)
-    with pytest.raises(NotFound, match="no signal 7"):
-        mint(inferences, signal=7)
-    with pytest.raises(NotFound):
-        inferences.get(keep("y").id)
-    with pytest.raises(NotFound):
-        inferences.get(10**15)
-
-
 @pytest.mark.parametrize(
     "fields",
     [
@@ -339,7 +304,7 @@ def test_evidence_is_notes_and_some(keep: Keep, inferences: Inferences) -> None:
     ],
     ids=["empty", "confidence", "secret", "private model"],
 )
-def test_a_hypothesis_is_checked_as_notes_are(
+def test_a_hypothesis_is_checked(
     keep: Keep, inferences: Inferences, fields: dict[str, Any]
 ) -> None:
     with pytest.raises(ObserverError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from observer.notes.signal_corpus import (
 from observer.notes.signals import DAY_MS, DETECTORS, Signals, detect
 from observer.notes.values import Changes, Note, signal_id
 
-Keep = Callable[..., Item]
+from .conftest import Keep
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def shown(signals: Signals, **asked: Any) -> list[str]:
     return [signal.text for signal in signals.list(**asked).signals]
 
 
-def test_a_signal_goes_with_its_reason(keep: Keep, signals: Signals) -> None:
+def test_a_signal_goes_with_its_reason_or_is_back(keep: Keep, signals: Signals, world: Any) -> None:
     assert shown(signals) == []
     item = keep("see [[Spec]]")
     assert shown(signals) == [
@@ -68,6 +68,11 @@ def test_a_signal_goes_with_its_reason(keep: Keep, signals: Signals) -> None:
     ]
     keep("JWT", title="Spec")
     assert shown(signals) == []
+    keep("go is fast", tags=("go",))
+    world.now_ms += 200 * DAY_MS
+    for n in range(3):
+        keep(f"go again {n}", tags=("go",))
+    assert shown(signals)[0].startswith("the tag 'go' is back after 200 days: 3 notes in two weeks")
 
 
 def test_meanings_come_from_the_index(world: Any, keep: Keep, signals: Signals) -> None:
@@ -99,9 +104,7 @@ def test_what_somebody_made_of_a_signal_sticks(
     assert [s.id for s in signals.list().signals] == [signal.id]
 
 
-def test_a_judged_signal_stays_listed_without_its_reason(
-    keep: Keep, notes: Notes, signals: Signals
-) -> None:
+def test_a_judged_signal_outlives_its_reason(keep: Keep, notes: Notes, signals: Signals) -> None:
     item = keep("see [[Spec]]")
     (signal,) = signals.list().signals
     signals.triage(signal.id, "snoozed")
@@ -163,14 +166,6 @@ def test_signals_are_for_who_may_see_their_notes(world: Any, keep: Keep, signals
         signals.triage(theirs.id, "dismissed")
 
 
-def test_a_tag_is_back(world: Any, keep: Keep, signals: Signals) -> None:
-    keep("go is fast", tags=("go",))
-    world.now_ms += 200 * DAY_MS
-    for n in range(3):
-        keep(f"go again {n}", tags=("go",))
-    assert shown(signals)[0].startswith("the tag 'go' is back after 200 days: 3 notes in two weeks")
-
-
 LEAST = 0.9
 
 
@@ -185,13 +180,15 @@ def pairs(near: NeighbourPairs) -> set[tuple[int, int]]:
     return set(zip(near.sources.tolist(), near.targets.tolist(), strict=True))
 
 
-def test_each_has_its_nearest_in_order() -> None:
+def test_each_has_its_nearest_in_order_and_nothing_none() -> None:
     vectors = random_vectors(300, subjects=20, noise=0.3)
     (near,) = nearest(vectors, [NeighbourQuery(3)], least=LEAST)
     cosines = vectors @ vectors.T - 2 * np.eye(300, dtype=np.float32)
     for row in range(300):
         expected = np.sort(cosines[row][cosines[row] >= LEAST])[::-1][:3]
         assert near.cosines[near.sources == row] == pytest.approx(expected, abs=1e-4)
+    (near,) = nearest(np.zeros((0, 4), np.float32), [NeighbourQuery(8)], least=LEAST)
+    assert len(near.sources) == 0
 
 
 @pytest.mark.parametrize("crowd", [signal_corpus.CROWD, 4], ids=["few", "a crowd"])
@@ -210,11 +207,6 @@ def test_a_kind_of_neighbours_is_chosen_among_all() -> None:
     every, larger = nearest(same, [NeighbourQuery(1), NeighbourQuery(1, only_larger)], least=LEAST)
     assert larger.targets[larger.sources == 2].tolist() == [4]
     assert every.targets[every.sources == 2].tolist() == [1]
-
-
-def test_nothing_has_no_neighbours() -> None:
-    (near,) = nearest(np.zeros((0, 4), np.float32), [NeighbourQuery(8)], least=LEAST)
-    assert len(near.sources) == 0
 
 
 NOW_MS = 1_790_000_000_000
@@ -262,9 +254,7 @@ def arc(count: int, *, days: int, **fields: Any) -> Corpus:
         pytest.param(13, 400, False, id="a-whole-subject"),
     ],
 )
-def test_an_arc_is_a_few_notes_about_one_thing_over_a_long_time(
-    count: int, days: int, *, is_arc: bool
-) -> None:
+def test_an_arc_is_a_few_notes_over_a_long_time(count: int, days: int, *, is_arc: bool) -> None:
     signals = found("hidden_arc", arc(count, days=days))
     assert [signal.evidence for signal in signals] == ([tuple(range(1, count + 1))] * is_arc)
 
@@ -277,16 +267,13 @@ def test_an_arc_is_called_by_its_commonest_tag() -> None:
     assert signal.id == untagged.id == signal_id("hidden_arc", "1")
 
 
-def test_what_is_linked_already_is_no_hidden_arc() -> None:
+def test_what_is_linked_or_about_different_things_is_no_hidden_arc() -> None:
     linked = tuple(Link(kind="wiki", title=f"NOTE {n}") for n in range(1, 5))
     assert found("hidden_arc", arc(4, days=200, links=linked)) == []
     once = (Link(kind="explicit", target=1),)
     notes = [sketch(n, age=280 - 70 * n, links=once if n == 4 else ()) for n in range(1, 5)]
     loose = corpus(*notes, about=dict.fromkeys(range(1, 5), 0))
     assert len(found("hidden_arc", loose)) == 1
-
-
-def test_notes_about_different_things_make_no_arc() -> None:
     notes = [sketch(n, age=60 * n) for n in range(1, 9)]
     assert found("hidden_arc", corpus(*notes, about={n: n for n in range(1, 9)})) == []
     two = found("hidden_arc", corpus(*notes, about={n: n % 2 for n in range(1, 9)}))
@@ -305,26 +292,16 @@ def stale(state: NoteHeader, *notes: NoteHeader) -> list[tuple[int, ...]]:
     return [s.evidence for s in found("stale_state", corpus(state, *notes, about=about))]
 
 
-def test_a_state_is_stale_after_three_newer_records_about_it() -> None:
+def test_a_state_is_stale_after_three_newer_records_about_it_here_or_everywhere() -> None:
     state = sketch(1, age=30)
     assert stale(state, *records(3)) == [(1, 2, 3, 4)]
     assert stale(state, *records(2)) == []
     assert stale(state, *records(3, age=40)) == []
     assert stale(state, *records(3, layer="state")) == []
     assert stale(sketch(1, age=30, layer="past"), *records(3)) == []
-
-
-def test_a_state_is_as_old_as_its_last_change() -> None:
     assert stale(sketch(1, age=30, updated_ms=NOW_MS - DAY_MS), *records(3)) == []
-
-
-def test_a_state_knows_records_of_its_project_and_of_none() -> None:
-    state = sketch(1, age=30)
     assert stale(state, *records(3, project_id=3)) == []
     assert stale(state, *records(3, project_id=None)) == [(1, 2, 3, 4)]
-
-
-def test_records_about_something_else_do_not_count() -> None:
     notes = [sketch(1, age=30), *records(3)]
     assert found("stale_state", corpus(*notes, about={1: 0, 2: 0, 3: 0, 4: 1})) == []
 
@@ -348,7 +325,7 @@ def tagged(*ages: float) -> Corpus:
         pytest.param((300, 14, 2, 1), [(4, 3, 2)], id="two-weeks-exactly"),
     ],
 )
-def test_a_tag_bursts_when_it_is_back_after_a_silence(
+def test_a_tag_bursts_after_a_silence(
     ages: tuple[float, ...], evidence: list[tuple[int, ...]]
 ) -> None:
     assert [signal.evidence for signal in found("tag_burst", tagged(*ages))] == evidence
@@ -370,29 +347,19 @@ def links(*titles: str) -> tuple[Link, ...]:
     return tuple(Link(kind="wiki", title=title) for title in titles)
 
 
-def test_a_link_dangles_while_no_note_is_called_so() -> None:
+def test_a_link_dangles_once_while_no_note_here_is_called_so() -> None:
     notes = (sketch(1, links=links("Spec", "note 2", "NOTE 1")), sketch(2, title="Note 2"))
     (signal,) = found("dangling_link", corpus(*notes))
     assert signal.text == '#1 "note 1" links to [[Spec]], but no note is called so'
     assert signal.evidence == (1,)
     assert found("dangling_link", corpus(*notes, sketch(3, title="spec"))) == []
-
-
-def test_a_title_means_a_note_of_the_same_project_or_of_none() -> None:
     note = sketch(1, links=links("Spec"))
     assert found("dangling_link", corpus(note, sketch(3, title="Spec", project_id=3)))
     assert not found("dangling_link", corpus(note, sketch(3, title="Spec", project_id=None)))
-
-
-def test_links_that_differ_in_case_alone_are_one_signal() -> None:
     assert len(detect(corpus(sketch(1, links=links("Spec", "SPEC"))))) == 1
 
 
 # --- all of them ---------------------------------------------------------------------------------
-
-
-def test_nothing_is_found_in_nothing() -> None:
-    assert detect(corpus()) == []
 
 
 sketches = st.builds(

@@ -91,15 +91,25 @@ def test_everything_inside_is_the_same_place(shop: Path, part: str) -> None:
     assert detect_place(str(shop / part)) == detect_place(str(shop))
 
 
-def test_a_link_leads_to_the_same_place(shop: Path, user: Path) -> None:
+def test_links_bare_repositories_and_odd_remotes(shop: Path, user: Path, git: Git) -> None:
     (user / "link").symlink_to(shop)
     assert detect_place(str(user / "link")) == detect_place(str(shop))
+    git(user, "clone", "-q", "--bare", str(shop), "shop.git")
+    place = detect_place(str(user / "shop.git"))
+    assert (place.root, place.common_dir) == (str(user / "shop.git"),) * 2
+    assert detect_place(str(user / "shop.git/hooks")) == place
+    with (shop / ".git/config").open("ab") as config:
+        config.write(b'[remote "origin"]\nurl = /a\0b\n')
+    assert detect_place(str(shop)).remotes == ()
 
 
-def test_a_repository_without_commits(user: Path, git: Git) -> None:
+def test_a_repository_without_commits_and_one_of_sha256(user: Path, git: Git) -> None:
     git(user / "new", "init", "-q")
     place = detect_place(str(user / "new"))
     assert (place.git, place.branch, place.commit, place.root_commit) == (True, "main", "", "")
+    git(user / "long", "init", "-q", "--object-format=sha256")
+    git(user / "long", "commit", "-q", "--allow-empty", "-m", "first")
+    assert detect_place(str(user / "long")).root_commit == git(user / "long", "rev-parse", "HEAD")
 
 
 def test_packed_refs_are_read_and_a_detached_head_has_no_branch(shop: Path, git: Git) -> None:
@@ -143,43 +153,20 @@ def test_refs_in_tables_that_git_cannot_read_are_nothing(shop: Path) -> None:
     assert (place.root, place.branch, place.commit) == (str(shop), "", "")
 
 
-def test_sha256_is_read(user: Path, git: Git) -> None:
-    git(user / "new", "init", "-q", "--object-format=sha256")
-    git(user / "new", "commit", "-q", "--allow-empty", "-m", "first")
-    assert detect_place(str(user / "new")).root_commit == git(user / "new", "rev-parse", "HEAD")
-
-
-def test_the_oldest_root_counts(shop: Path, git: Git) -> None:
+def test_the_oldest_root_counts_which_a_shallow_clone_does_not_know(
+    shop: Path, git: Git, user: Path
+) -> None:
     git(shop, "checkout", "-q", "--orphan", "old")
     date = {"GIT_COMMITTER_DATE": "1000000000 +0000"}
     git(shop, "commit", "-q", "--allow-empty", "-m", "older", **date)
     oldest = git(shop, "rev-parse", "HEAD")
     git(shop, "merge", "-q", "--allow-unrelated-histories", "main", "-m", "join")
     assert detect_place(str(shop)).root_commit == oldest
-
-
-def test_a_shallow_clone_does_not_know_its_root(shop: Path, user: Path, git: Git) -> None:
     git(shop, "commit", "-q", "--allow-empty", "-m", "second")
     git(user, "clone", "-q", "--depth=1", f"file://{shop}", "shallow")
     place = detect_place(str(user / "shallow"))
     assert place.root_commit == ""
     assert place.commit
-
-
-def test_a_bare_repository_is_its_own_root(shop: Path, user: Path, git: Git) -> None:
-    git(user, "clone", "-q", "--bare", str(shop), "shop.git")
-    place = detect_place(str(user / "shop.git"))
-    assert (place.root, place.common_dir) == (str(user / "shop.git"),) * 2
-    assert detect_place(str(user / "shop.git/hooks")) == place
-
-
-def test_a_submodule_is_its_own_project(shop: Path, user: Path, git: Git) -> None:
-    library = make(git, user / "lib", subject="library")
-    git(shop, "submodule", "add", "-q", str(library), "vendor/lib")
-    place = detect_place(str(shop / "vendor/lib"))
-    assert place.root == str(shop / "vendor/lib")
-    assert place.common_dir == str(shop / ".git/modules/vendor/lib")
-    assert not same(known(shop), shop / "vendor/lib")
 
 
 @pytest.mark.parametrize("name", ["GIT_DIR", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"])
@@ -205,18 +192,22 @@ def test_worktrees_are_one_project(shop: Path, user: Path, git: Git) -> None:
     assert same(known(user / "fix"), shop)
 
 
-def test_clones_of_one_remote_are_one_project(shop: Path, user: Path, git: Git) -> None:
+def test_clones_are_one_project_and_a_submodule_its_own(shop: Path, user: Path, git: Git) -> None:
     git(user, "clone", "-q", str(shop), "one")
     git(user, "clone", "-q", f"file://{shop}", "two")
     assert same(known(user / "one"), user / "two")
     assert same(known(shop), user / "one")
     assert same(known(user / "one"), shop)
+    library = make(git, user / "lib", subject="library")
+    git(shop, "submodule", "add", "-q", str(library), "vendor/lib")
+    place = detect_place(str(shop / "vendor/lib"))
+    assert place.root == str(shop / "vendor/lib")
+    assert place.common_dir == str(shop / ".git/modules/vendor/lib")
+    assert not same(known(shop), shop / "vendor/lib")
 
 
 @pytest.mark.parametrize("remote", ["", "https://host/ana/shop"])
-def test_a_renamed_repository_keeps_its_identity(
-    shop: Path, user: Path, git: Git, remote: str
-) -> None:
+def test_a_renamed_repository_is_the_same(shop: Path, user: Path, git: Git, remote: str) -> None:
     if remote:
         git(shop, "remote", "add", "origin", remote)
     project = known(shop)
@@ -233,7 +224,7 @@ def test_a_renamed_repository_leaves_its_path_to_another(shop: Path, user: Path,
     assert not same(after, shop)
 
 
-def test_a_remote_may_come_change_and_go(shop: Path, git: Git) -> None:
+def test_a_remote_may_go_and_a_corrupt_history_gives_no_root_commit(shop: Path, git: Git) -> None:
     project = known(shop)
     git(shop, "remote", "add", "origin", "https://host/ana/shop")
     project = follow(project, shop)
@@ -241,26 +232,33 @@ def test_a_remote_may_come_change_and_go(shop: Path, git: Git) -> None:
     project = follow(project, shop)
     git(shop, "remote", "remove", "origin")
     assert follow(project, shop).remotes == ("host/ana/store", "host/ana/shop")
+    shutil.rmtree(shop / ".git/objects")
+    (shop / ".git/objects").mkdir()
+    place = detect_place(str(shop))
+    assert place.commit
+    assert place.root_commit == ""
 
 
-def test_a_copy_is_another_project_while_the_original_exists(shop: Path, user: Path) -> None:
+def test_a_copy_is_another_project_and_a_folder_may_become_a_repository(
+    shop: Path, user: Path, git: Git
+) -> None:
     project = known(shop)
     shutil.copytree(shop, user / "copy")
     assert not same(project, user / "copy")
     shutil.rmtree(shop)
     assert same(project, user / "copy")
+    (user / "app").mkdir()
+    project = known(user / "app")
+    project = follow(project, make(git, user / "app"))
+    assert same(project, (user / "app").rename(user / "app2"))
 
 
-def test_a_plain_folder_renamed_keeps_its_identity(user: Path) -> None:
+def test_a_plain_folder_keeps_its_identity_when_renamed_and_not_when_copied(user: Path) -> None:
     (user / "notes").mkdir()
     project = known(user / "notes")
     after = follow(project, (user / "notes").rename(user / "jottings"))
     assert (after.name, after.earlier_names) == ("jottings", ("notes",))
     assert after.roots == (str(user / "jottings"),)
-
-
-def test_a_plain_copy_is_another_project_and_a_new_folder_not_the_deleted_one(user: Path) -> None:
-    """The file system gives the new folder the old inode number."""
     (user / "notes").mkdir()
     project = known(user / "notes")
     shutil.copytree(user / "notes", user / "copy")
@@ -269,13 +267,6 @@ def test_a_plain_copy_is_another_project_and_a_new_folder_not_the_deleted_one(us
     (user / "notes").rmdir()
     (user / "other").mkdir()
     assert not same(project, user / "other")
-
-
-def test_a_folder_may_become_a_repository_and_be_moved(user: Path, git: Git) -> None:
-    (user / "app").mkdir()
-    project = known(user / "app")
-    project = follow(project, make(git, user / "app"))
-    assert same(project, (user / "app").rename(user / "app2"))
 
 
 # --- folders without git -------------------------------------------------------------------------
@@ -289,15 +280,12 @@ def test_a_marker_makes_a_project(user: Path, marker: str) -> None:
     assert (place.root, place.git, place.marker) == (str(user / "app"), False, marker)
 
 
-def test_the_nearest_marker_counts_and_an_unmarked_folder_is_itself(user: Path) -> None:
+def test_the_nearest_marker_counts_or_the_folder_itself_if_it_is_there(user: Path) -> None:
     (user / "app/web/src").mkdir(parents=True)
     assert detect_place(str(user / "app/web/src")).root == str(user / "app/web/src")
     (user / "app/Makefile").touch()
     (user / "app/web/package.json").touch()
     assert detect_place(str(user / "app/web/src")).root == str(user / "app/web")
-
-
-def test_a_missing_folder_without_evidence_is_nowhere(user: Path) -> None:
     (user / "work").mkdir()
     assert detect_place(str(user / "work/gone")) == NOWHERE
     (user / "work/Makefile").touch()
@@ -319,13 +307,6 @@ def test_home_is_no_project_even_as_a_work_tree(user: Path, tmp_path: Path, git:
 @pytest.mark.parametrize("folder", ["/", "//", "/tmp", "", "relative", "/\0", "/\ud800", "~"])
 def test_no_place(folder: str) -> None:
     assert detect_place(folder) == NOWHERE
-
-
-def test_the_settings_of_a_client_are_no_project(user: Path, git: Git) -> None:
-    (user / ".cursor").mkdir()
-    assert detect_place(str(user / ".cursor")) == NOWHERE
-    make(git, user / ".config/nvim")
-    assert detect_place(str(user / ".config/nvim")).git
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="procfs is Linux")
@@ -356,9 +337,7 @@ def test_a_broken_gitfile_is_a_marker(user: Path, content: str) -> None:
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir], ids=["pipe", "folder"])
-def test_a_pipe_or_a_folder_for_a_ref_holds_nobody_up(
-    shop: Path, make: Callable[[Path], object]
-) -> None:
+def test_a_pipe_for_a_ref_holds_nobody_up(shop: Path, make: Callable[[Path], object]) -> None:
     (shop / ".git/refs/heads/main").unlink()
     make(shop / ".git/refs/heads/main")
     assert detect_place(str(shop)).commit == ""
@@ -372,23 +351,16 @@ def test_a_pipe_in_a_repository_holds_nobody_up(shop: Path, git: Git, name: str)
     assert detect_place(str(shop)).root == str(shop)
 
 
-def test_a_loop_of_links_is_survived(user: Path) -> None:
+def test_loops_odd_names_and_settings_of_clients_are_survived(user: Path, git: Git) -> None:
     (user / "loop").symlink_to(user / "loop")
     assert detect_place(str(user / "loop/x")) == NOWHERE
-
-
-def test_a_corrupt_history_gives_no_root_commit(shop: Path) -> None:
-    shutil.rmtree(shop / ".git/objects")
-    (shop / ".git/objects").mkdir()
-    place = detect_place(str(shop))
-    assert place.commit
-    assert place.root_commit == ""
-
-
-def test_odd_names_are_names(user: Path, git: Git) -> None:
     folder = user / "a $HOME\nb\udcff"
     make(git, folder)
     assert detect_place(str(folder)).root == str(folder)
+    (user / ".cursor").mkdir()
+    assert detect_place(str(user / ".cursor")) == NOWHERE
+    make(git, user / ".config/nvim")
+    assert detect_place(str(user / ".config/nvim")).git
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")
@@ -411,9 +383,3 @@ def test_a_machine_without_git_still_has_places(shop: Path) -> None:
         check=False,
     )
     assert (done.stdout.strip(), done.stderr) == ("main", "")
-
-
-def test_a_remote_that_no_file_system_holds_is_none(shop: Path) -> None:
-    with (shop / ".git/config").open("ab") as config:
-        config.write(b'[remote "origin"]\nurl = /a\0b\n')
-    assert detect_place(str(shop)).remotes == ()

@@ -137,7 +137,7 @@ def test_what_is_gone_proves_nothing_against_other_evidence(now: Place) -> None:
     assert match_project(now, [known(SHOP)], gone=frozenset({SHOP.root})) is None
 
 
-def test_a_remote_belongs_to_whose_first_it_is() -> None:
+def test_of_several_the_first_remote_the_history_or_the_deepest_counts() -> None:
     fork = replace(known(SHOP, 2), remotes=("host/bo/shop", "host/ana/shop"))
     upstream = known(moved(SHOP, "/x/s"), 3)
     assert (
@@ -146,15 +146,9 @@ def test_a_remote_belongs_to_whose_first_it_is() -> None:
     assert (
         match_project(replace(SHOP, root="/y", common_dir="/y/.git"), [upstream, fork]) is upstream
     )
-
-
-def test_where_two_lived_the_same_history_counts() -> None:
     first, second = known(SHOP, 2), known(replace(SHOP, remotes=("o/x",), root_commit="b" * 40), 3)
     assert match_project(LOCAL, [first, second]) is first
     assert match_project(replace(LOCAL, root_commit="b" * 40), [first, second]) is second
-
-
-def test_the_deepest_surrounding_project_wins() -> None:
     inner = known(replace(NOTES, root="/h/notes/in", inode="1:5"), 3)
     place = Place(root="/h/notes/in/a", inode="1:6")
     assert match_project(place, [inner, known(NOTES)]) is inner
@@ -185,27 +179,18 @@ def test_a_clone_adds_its_evidence() -> None:
     assert after.common_dirs == ("/h/shop/.git", "/x/s/.git")
     assert after.inodes == ("1:10", "1:11")
     assert (after.name, after.earlier_names) == ("shop", ())
-
-
-def test_the_first_commit_completes_an_empty_repository() -> None:
     assert (
         update_project(known(replace(SHOP, root_commit="")), SHOP).root_commit == SHOP.root_commit
     )
-
-
-def test_only_the_first_repository_replaces_the_oldest_commit() -> None:
     rewritten = update_project(known(SHOP), replace(SHOP, root_commit="b" * 40))
     clone = moved(SHOP, "/x/s", inode="1:11", root_commit="c" * 40)
     assert update_project(rewritten, clone).root_commit == "b" * 40
 
 
-def test_a_name_taken_back_is_not_an_earlier_one() -> None:
+def test_a_name_taken_back_and_a_move_without_rename_are_no_earlier_names() -> None:
     there = update_project(known(SHOP), moved(SHOP, "/h/store"), gone=frozenset({"/h/shop"}))
     back = update_project(there, SHOP, gone=frozenset({"/h/store"}))
     assert (back.name, back.earlier_names) == ("shop", ("store",))
-
-
-def test_a_move_without_rename_or_a_removed_worktree_renames_nothing() -> None:
     after = update_project(known(SHOP), moved(SHOP, "/x/shop"), gone=frozenset({"/h/shop"}))
     assert (after.name, after.earlier_names, after.roots) == ("shop", (), ("/x/shop",))
     worktree = replace(SHOP, root="/h/shop-fix")
@@ -214,19 +199,13 @@ def test_a_move_without_rename_or_a_removed_worktree_renames_nothing() -> None:
     assert (after.name, after.roots) == ("shop", ("/h/shop",))
 
 
-def test_folders_are_bounded_and_the_first_stays() -> None:
+def test_a_project_follows_from_root_and_time_and_its_folders_are_bounded() -> None:
     project = known(SHOP)
     for number in range(MOST_FOLDERS + 5):
         project = update_project(project, replace(SHOP, root=f"/wt/{number}"))
     assert len(project.roots) == MOST_FOLDERS
     assert project.roots[0] == "/h/shop"
     assert project.roots[-1] == f"/wt/{MOST_FOLDERS + 4}"
-
-
-# --- found ---------------------------------------------------------------------------------------
-
-
-def test_a_found_project_follows_from_root_and_time() -> None:
     assert known(SHOP) == known(SHOP)
     assert known(SHOP).uuid != new_project(moved(SHOP, "/x"), id=2, at_ms=AT).uuid
     assert known(SHOP).uuid[14] == "7"
@@ -234,6 +213,9 @@ def test_a_found_project_follows_from_root_and_time() -> None:
     # Only the first remote is identity, and a main work tree is known that was never visited.
     assert known(replace(SHOP, remotes=("a/b", "c/d"))).remotes == ("a/b",)
     assert folders_of(known(replace(SHOP, root="/h/fix"))) == ("/h/fix", "/h/shop")
+
+
+# --- found ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -387,7 +369,5 @@ def test_windows_knows_no_case() -> None:
         ("mill", (), ""),
     ],
 )
-def test_a_missing_folder_stands_for_its_project(
-    folder: str, roots: tuple[str, ...], root: str
-) -> None:
+def test_a_missing_folder_is_its_project(folder: str, roots: tuple[str, ...], root: str) -> None:
     assert gone_root(folder, roots) == root

@@ -35,9 +35,7 @@ def shop(tmp_path: Path, git: Git) -> Path:
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_change_is_seen_at_the_next_call(
-    shop: Path, git: Git, words: list[str], *, packed: bool
-) -> None:
+def test_a_change_is_seen_at_once(shop: Path, git: Git, words: list[str], *, packed: bool) -> None:
     if packed:
         git(shop, "pack-refs", "--all", "--prune")
     remembered = PlaceCache()
@@ -58,18 +56,15 @@ def test_a_worktree_has_a_head_of_its_own(shop: Path, git: Git, tmp_path: Path) 
     assert remembered.at(str(shop)).branch == "main"
 
 
-def test_a_folder_that_becomes_a_repository_is_seen(tmp_path: Path, git: Git) -> None:
+def test_what_a_folder_becomes_is_seen_at_once_or_after_a_while(tmp_path: Path, git: Git) -> None:
     folder = tmp_path / "home/app"
     folder.mkdir()
     remembered = PlaceCache()
     assert not remembered.at(str(folder)).git
     git(folder, "init", "-q")
     assert remembered.at(str(folder)).git
-
-
-def test_what_is_not_watched_is_seen_after_a_while(tmp_path: Path) -> None:
     now = [0.0]
-    folder = tmp_path / "home/app/src"
+    folder = tmp_path / "home/web/src"
     folder.mkdir(parents=True)
     remembered = PlaceCache(now_s=lambda: now[0])
     remembered.at(str(folder))
@@ -122,9 +117,7 @@ def event(body: AnyBody, **fields: object) -> Event:
     ],
 )
 @pytest.mark.parametrize("path", ["{shop}/x.py", "{shop}/new/deep/x.py", "../shop/a/../x.py"])
-def test_a_file_counts_where_its_work_tree_is(
-    shop: Path, body: Callable[[str], AnyBody], path: str
-) -> None:
+def test_a_file_is_of_its_work_tree(shop: Path, body: Callable[[str], AnyBody], path: str) -> None:
     cwd = str(shop.parent / "elsewhere")
     assert event_folder(event(body(path.format(shop=shop)), cwd=cwd)) == str(shop)
 
@@ -164,9 +157,7 @@ def test_all_else_counts_where_the_client_is(body: AnyBody, tmp_path: Path) -> N
         ("cd", False),
     ],
 )
-def test_a_command_counts_in_the_work_tree_that_it_enters(
-    shop: Path, command: str, *, below: bool
-) -> None:
+def test_a_command_counts_where_it_goes(shop: Path, command: str, *, below: bool) -> None:
     line = Command(command=command.format(home=shop.parent))
     folder = event_folder(event(line, cwd=str(shop.parent)))
     assert folder == str(shop if below else shop.parent)

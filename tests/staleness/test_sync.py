@@ -30,6 +30,8 @@ def test_a_commit_is_stale_once_its_symbol_changed(story: Story) -> None:
     assert (said.reason, said.subject, said.commit, said.share) == ("changed", "login", later, 1.0)
     assert said.since_ms > story.item(item).created_ms
     assert not story.keep()  # a second look finds nothing new
+    item = story.shown_commit("1" * 40)
+    assert story.said(item) == []
 
 
 def test_each_name_stands_with_the_commit_that_changed_it(story: Story) -> None:
@@ -307,13 +309,19 @@ def test_an_imported_history_says_what_a_followed_one_says(story: Story) -> None
 
 
 def test_a_note_is_anchored_to_the_symbol_that_it_names(story: Story) -> None:
+    """One that names a file only is shown when that goes."""
     story.commit(auth__py=LOGIN)
     item = story.noted("`login` of auth.py must stay free of I/O")
+    of_file = story.noted("auth.py holds all that is about sessions")
     story.commit(auth__py=LATER)
     assert story.said(item) == []
     story.commit(auth__py=OTHER)
     (said,) = story.said(item)
     assert (said.reason, said.subject) == ("changed", "login")
+    assert story.said(of_file) == []
+    story.commit(auth__py=None)
+    (said,) = story.said(of_file)
+    assert (said.reason, said.subject) == ("deleted", "auth.py")
 
 
 def test_a_note_about_work_in_hand_holds_with_its_commit(story: Story) -> None:
@@ -326,28 +334,12 @@ def test_a_note_about_work_in_hand_holds_with_its_commit(story: Story) -> None:
     assert story.reasons(item) == ["changed"]
 
 
-def test_a_note_that_names_a_file_only_is_shown_when_it_goes(story: Story) -> None:
-    story.commit(auth__py=LOGIN)
-    item = story.noted("auth.py holds all that is about sessions")
-    story.commit(auth__py=OTHER)
-    assert story.said(item) == []
-    story.commit(auth__py=None)
-    (said,) = story.said(item)
-    assert (said.reason, said.subject) == ("deleted", "auth.py")
-
-
 def test_nothing_is_said_where_the_repository_is_gone(story: Story) -> None:
     story.commit(auth__py=LOGIN)
     item = story.shown_commit(story.commit(auth__py=OTHER))
     story.commit(auth__py=LOGIN)
     assert story.reasons(item) == ["changed"]
     shutil.rmtree(story.root)
-    assert story.said(item) == []
-
-
-def test_nothing_is_said_of_commits_that_are_not_there(story: Story) -> None:
-    story.commit(auth__py=LOGIN)
-    item = story.shown_commit("1" * 40)
     assert story.said(item) == []
 
 
@@ -379,9 +371,7 @@ def _commit(story: Story, subject: str) -> int:
 
 
 @pytest.mark.parametrize("more", [0, MOST_NAMED], ids=["a few", "many"])
-def test_a_commit_holds_what_led_to_it_and_nothing_else(
-    tmp_path: Path, git: Git, more: int
-) -> None:
+def test_a_commit_holds_what_led_to_it(tmp_path: Path, git: Git, more: int) -> None:
     git(tmp_path, "init")
     for message in ("one", "two", "three"):
         git(tmp_path, "commit", "--allow-empty", "-m", message)

@@ -2,9 +2,9 @@
 
 The format is the client's own and undocumented; seen in versions 2.0.64 to 2.1.330.
 
-What hooks do not report is left out (thinking, interrupts), but for calls that the person refused,
-with what was said on it. What a transcript does not say is not made up: a call of which the person
-was asked has no duration.
+What hooks do not report is left out, but for calls that the person refused, with what was said on
+it. What a transcript does not say is not made up: a call of which the person was asked has no
+duration.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack, suppress
-from itertools import takewhile
+from contextlib import suppress
+from itertools import pairwise, takewhile
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
@@ -25,22 +25,10 @@ from observer.clients.shelf.claude_code import HOOKS
 from observer.core import json_text
 from observer.core.config import Settings
 from observer.core.events import Event
-from observer.importers.jsonl import (
-    Line,
-    Problems,
-    lines,
-    opened,
-    parse,
-    time_of,
-)
-from observer.importers.records import HookCall, Opening, events_of_calls, find_sessions, words_of
+from observer.importers.jsonl import Problems, lines, parse, time_of
+from observer.importers.records import HookCall, Opening, find_sessions, read_session, words_of
 from observer.importers.records import records as lines_of
 from observer.importers.source import FoundSession, SessionSource
-
-# --- the records of a session's transcripts, by time and each once, and what their parts say ------
-#
-# A first pass notes where each record lies; the records are parsed again one by one as they are
-# asked for, so that a session of any size needs little memory.
 
 Record = Mapping[str, Any]
 """One record of a transcript; of its fields nothing is certain."""
@@ -66,92 +54,45 @@ _NAME = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 
 
-class Head(NamedTuple):
-    """Where a record lies, and what has to be known of it before its turn.
-
-    `key` is the same in every copy of the record; `agent` is the sub-agent that it is of.
-    """
+class Row(NamedTuple):
+    """A record, its time in UTC ms, its sub-agent, and a key that is the same in every copy."""
 
     at_ms: int
-    file: int
-    offset: int
     kind: str
-    operation: str
     agent: str
     key: str
-
-
-class Row(NamedTuple):
-    """A record with its head."""
-
-    head: Head
     record: Record
 
-    @property
-    def at_ms(self) -> int:
-        """The record's time in UTC milliseconds."""
-        return self.head.at_ms
 
+def rows_of(
+    paths: Iterable[Path], session: str, *, problems: Problems, known: AbstractSet[str]
+) -> list[Row]:
+    """Return what one session's transcripts, those of its sub-agents included, say happened.
 
-class Records:
-    """The records of one session, however many files hold it.
-
-    Args:
-        paths: its transcripts, those of its sub-agents included.
-        session: its id; records of other sessions in the same files are left out.
-        known: ids of records that belong to the session that this one was forked from.
-        problems: counts what cannot be read.
+    The rows come by time, each once; a record that says no time has that of the one before it.
+    Left out are the ids `known`, of the session that this one was forked from.
     """
-
-    def __init__(
-        self,
-        paths: Iterable[Path],
-        session: str,
-        *,
-        problems: Problems,
-        known: AbstractSet[str] = frozenset(),
-    ) -> None:
-        self._paths = sorted(paths)
-        heads: dict[str, Head] = {}
-        for file, path in enumerate(self._paths):
-            last_ms: int | None = None
-            for line in lines(path, problems):
-                record = parse(line, path, problems)
-                if record is None or not is_of(record, session) or text(record, "uuid") in known:
-                    continue
-                kind, said_ms = text(record, "type"), time_of(record)
-                at_ms = last_ms = last_ms if said_ms is None else said_ms
+    found: dict[str, Row] = {}
+    for path in sorted(paths):
+        last_ms: int | None = None
+        for line in lines(path, problems):
+            record = parse(line, path, problems)
+            if record is None or not is_of(record, session) or text(record, "uuid") in known:
+                continue
+            kind, said_ms = text(record, "type"), time_of(record)
+            at_ms = last_ms = last_ms if said_ms is None else said_ms
+            if kind in KINDS and at_ms is not None:
                 name = text(record, "uuid").encode(errors="replace") or line.data.strip()
                 key = hashlib.blake2b(name, digest_size=12).hexdigest()
-                if kind in KINDS and at_ms is not None:
-                    agent = text(record, "agentId") if record.get("isSidechain") else ""
-                    operation = text(record, "operation")
-                    head = Head(at_ms, file, line.offset, kind, operation, agent, key)
-                    heads.setdefault(key, head)
-        self.heads: Sequence[Head] = sorted(heads.values())
+                agent = text(record, "agentId") if record.get("isSidechain") else ""
+                found.setdefault(key, Row(at_ms, kind, agent, key, record))
+    return sorted(found.values(), key=lambda row: row.at_ms)
 
-    def __iter__(self) -> Iterator[Row]:
-        """Yield the records by time; one that says none has that of the one before it."""
-        return self.of(self.heads)
 
-    def folder(self) -> tuple[str, str]:
-        """Return the first folder and branch that a record names; a first record has neither."""
-        first = next((row.record for row in self if text(row.record, "cwd")), {})
-        return text(first, "cwd"), text(first, "gitBranch")
-
-    def of(self, heads: Iterable[Head]) -> Iterator[Row]:
-        """Yield some of the records."""
-        with ExitStack() as stack:
-            files: dict[int, IO[bytes]] = {}
-            for head in heads:
-                if head.file not in files:
-                    files[head.file] = stack.enter_context(opened(self._paths[head.file]))
-                files[head.file].seek(head.offset)
-                data = files[head.file].readline()
-                line = Line(head.offset, 0, data, is_whole=True)
-                record = parse(line, self._paths[head.file], Problems())
-                if record is not None:  # it was changed between the two passes
-                    yield Row(head, record)
+def place_of(rows: Iterable[Row]) -> tuple[str, str]:
+    """Return the first folder and branch that a record names; a first record has neither."""
+    first = next((row.record for row in rows if text(row.record, "cwd")), {})
+    return text(first, "cwd"), text(first, "gitBranch")
 
 
 def is_of(record: Record, session: str) -> bool:
@@ -204,8 +145,6 @@ def is_hook(record: Record, event: str) -> bool:
     return data.get("type") == "hook_progress" and data.get("hookEvent") == event
 
 
-# --- the hook calls that they report -------------------------------------------------------------
-
 _SAME_START_MS = 5_000
 """Two reports of a session's start within this time are one."""
 _SHELLS = frozenset({"Bash", "PowerShell"})
@@ -232,23 +171,17 @@ class _Call(NamedTuple):
 
 class _Said(NamedTuple):
     words: str
-    head: Head
+    row: Row
 
 
 class HookCalls:
-    """The hook calls of one session; those of a turn's end may come after later ones.
+    """The hook calls of one session; those of a turn's end may come after later ones."""
 
-    Args:
-        records: its records.
-        session: its id.
-        agents: types of sub-agents by their ids, where files beside their transcripts say them.
-    """
-
-    def __init__(self, records: Records, session: str, agents: Mapping[str, str]) -> None:
+    def __init__(self, rows: Sequence[Row], session: str, agents: Mapping[str, str]) -> None:
         self.session = session
-        self._records = records
+        self._rows = rows
         self._types = dict(agents)
-        self._last = {head.agent: head for head in records.heads if head.agent}
+        self._last = {row.agent: row.key for row in rows if row.agent}
         self._begun: set[str] = set()
         self._cwd = self._branch = self._turn = ""
         self._calls: dict[str, _Call] = {}
@@ -267,19 +200,19 @@ class HookCalls:
         }
         handed_over = self._handed_over()
         last = None
-        for row in self._records:
+        for row in self._rows:
             if last is None:
                 yield from self._started(row)
             last = row
             self._cwd = text(row.record, "cwd") or self._cwd
             self._branch = text(row.record, "gitBranch") or self._branch
-            if row.head in handed_over:
-                typed: Object = {"prompt": handed_over[row.head], "queued": True}
+            if row.key in handed_over:
+                typed: Object = {"prompt": handed_over[row.key], "queued": True}
                 yield self._call(row, "UserPromptSubmit", typed)
-            elif row.head.kind in readers:
-                yield from readers[row.head.kind](row)
-            if self._last.get(row.head.agent) == row.head:
-                yield from self._stopped(row, row.head.agent)
+            elif row.kind in readers:
+                yield from readers[row.kind](row)
+            if self._last.get(row.agent) == row.key:
+                yield from self._stopped(row, row.agent)
         if last is not None:
             yield from self._stopped(last, "")
             yield self._call(last, "SessionEnd", {"reason": "other"}, at_ms=last.at_ms + 1000)
@@ -299,41 +232,33 @@ class HookCalls:
         }
         branch = text(row.record, "gitBranch") or self._branch
         at_ms = row.at_ms if at_ms is None else at_ms
-        return HookCall(at_ms, event, payload, branch, f"{event}/{key or row.head.key}")
+        return HookCall(at_ms, event, payload, branch, f"{event}/{key or row.key}")
 
     def _started(self, first: Row) -> Iterator[HookCall]:
         self._started_ms = first.at_ms
-        self._cwd, self._branch = self._records.folder()
-        soon = takewhile(
-            lambda head: head.at_ms - first.at_ms < _SAME_START_MS, self._records.heads
-        )
-        reports = self._records.of(head for head in soon if head.kind == "progress")
-        hook = next((row for row in reports if is_hook(row.record, "SessionStart")), None)
-        source = (_source(hook.record) if hook else "") or "startup"
+        self._cwd, self._branch = place_of(self._rows)
+        soon = takewhile(lambda row: row.at_ms - first.at_ms < _SAME_START_MS, self._rows)
+        reports = (row.record for row in soon if row.kind == "progress")
+        hook = next((record for record in reports if is_hook(record, "SessionStart")), None)
+        source = (_source(hook) if hook else "") or "startup"
         yield self._call(first, "SessionStart", {"source": source, "model": self._model()})
 
     def _model(self) -> str:
-        answers = (head for head in self._records.heads if head.kind == "assistant")
-        models = (text(inner(row.record, "message"), "model") for row in self._records.of(answers))
+        answers = (row.record for row in self._rows if row.kind == "assistant")
+        models = (text(inner(record, "message"), "model") for record in answers)
         return next((model for model in models if model != _SYNTHETIC), "")
 
-    def _handed_over(self) -> dict[Head, str]:
-        """Return prompts that were typed while the agent worked and given to it in a turn.
-
-        Those that waited for the turn's end are records of their own.
-        """
-        queue = [head for head in self._records.heads if head.kind == "queue-operation"]
-        if not queue:
-            return {}
-        users = self._records.of(head for head in self._records.heads if head.kind == "user")
-        typed = {prompt_of(row.record) for row in users}
-        following = dict(zip(queue, [head.operation for head in queue[1:]], strict=False))
-        found: dict[Head, str] = {}
-        for row in self._records.of(head for head in queue if head.operation == "enqueue"):
+    def _handed_over(self) -> dict[str, str]:
+        """Return prompts, by their keys, that were given to the agent while it worked."""
+        queue = [row for row in self._rows if row.kind == "queue-operation"]
+        typed = {prompt_of(row.record) for row in self._rows if queue and row.kind == "user"}
+        found: dict[str, str] = {}
+        for row, then in pairwise(queue):
             prompt = typed_prompt(text(row.record, "content"))
-            is_taken = following.get(row.head) in {"remove", "dequeue"}
+            before, after = (text(one.record, "operation") for one in (row, then))
+            is_taken = before == "enqueue" and after in {"remove", "dequeue"}
             if prompt and is_taken and prompt not in typed:
-                found[row.head] = prompt
+                found[row.key] = prompt
         return found
 
     def _progress(self, row: Row) -> Iterator[HookCall]:
@@ -355,16 +280,16 @@ class HookCalls:
         agent, message = _agent_of(row), inner(row.record, "message")
         yield from self._agent_began(row, agent)
         # Each record of a message repeats its usage, and the last has all of it.
-        self._usage[text(message, "id") or row.head.key] = inner(message, "usage")
+        self._usage[text(message, "id") or row.key] = inner(message, "usage")
         if agent in self._said:
             # Stop comes after all that an answer consists of, calls included.
-            self._said[agent] = self._said[agent]._replace(head=row.head)
+            self._said[agent] = self._said[agent]._replace(row=row)
         is_own = text(message, "model") == _SYNTHETIC or row.record.get("isApiErrorMessage") is True
         for block in blocks(row.record):
             if block.get("type") == "tool_use":
                 yield from self._note(block, row.at_ms)
             elif block.get("type") == "text" and text(block, "text").strip() and not is_own:
-                self._said[agent] = _Said(text(block, "text"), row.head)
+                self._said[agent] = _Said(text(block, "text"), row)
 
     def _note(self, block: Object, at_ms: int) -> Iterator[HookCall]:
         """Keep a call for its result; yield its end if the result was dated before it."""
@@ -377,14 +302,18 @@ class HookCalls:
         record, agent = row.record, _agent_of(row)
         yield from self._agent_began(row, agent)
         if record.get("isCompactSummary"):
-            found = self._records.of(head for head in self._records.heads if head.kind == "system")
-            rows = (row.record for row in found if row.record.get("subtype") == "compact_boundary")
-            trigger = (
-                {
-                    text(record, "uuid"): text(inner(record, "compactMetadata"), "trigger")
-                    for record in rows
-                }
-            ).get(text(record, "parentUuid"), "auto")
+            boundaries = (
+                row.record for row in self._rows if row.record.get("subtype") == "compact_boundary"
+            )
+            parent = text(record, "parentUuid")
+            trigger = next(
+                (
+                    text(inner(one, "compactMetadata"), "trigger")
+                    for one in boundaries
+                    if text(one, "uuid") == parent
+                ),
+                "auto",
+            )
             summary = words_of(inner(record, "message").get("content"))
             fields: Object = {"trigger": trigger, "compact_summary": summary}
             yield self._call(row, "PostCompact", fields)
@@ -402,7 +331,7 @@ class HookCalls:
                 yield from self._result(row, row, block, self._fields(agent))
 
     def _agent_began(self, row: Row, agent: str) -> Iterator[HookCall]:
-        if row.head.agent and agent not in self._begun:
+        if row.agent and agent not in self._begun:
             self._begun.add(agent)
             yield self._call(row, "SubagentStart", self._fields(agent))
 
@@ -430,7 +359,7 @@ class HookCalls:
                 name: sum(number(one, name) or 0 for one in counts) for name in _COUNTS
             }
             self._usage = {}
-        yield self._call(row, event, fields, at_ms=said.head.at_ms + 1, key=said.head.key)
+        yield self._call(row, event, fields, at_ms=said.row.at_ms + 1, key=said.row.key)
 
     def _result(self, row: Row, answer: Row, block: Object, agent: Object) -> Iterator[HookCall]:
         """Yield the end of a call; `row` is the record that `answer`, the call's, came in."""
@@ -494,7 +423,7 @@ class HookCalls:
             "toolUseResult": message.get("toolUseResult"),
         }
         at_ms = time_of(message)
-        answer = Row(row.head._replace(at_ms=row.at_ms if at_ms is None else at_ms), within)
+        answer = row._replace(at_ms=row.at_ms if at_ms is None else at_ms, record=within)
         for block in blocks(within):
             if block.get("type") == "tool_use":
                 yield from self._note(block, answer.at_ms)
@@ -505,7 +434,7 @@ class HookCalls:
 
 def _agent_of(row: Row) -> str:
     """Return the sub-agent that a record is of; "" for the agent itself."""
-    return row.head.agent or (_UNNAMED if row.record.get("isSidechain") else "")
+    return row.agent or (_UNNAMED if row.record.get("isSidechain") else "")
 
 
 def _type_of(call: _Call) -> str:
@@ -518,16 +447,11 @@ def _source(record: Record) -> str:
     return text(inner(record, "data"), "hookName").partition(":")[2]
 
 
-# --- the sessions below a folder ------------------------------------------------------------------
-
 _AGENT = "agent-"
 
 
 def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return the sessions in files, and in all files below folders.
-
-    One that begins with the records of others, as a fork does, has their files before it.
-    """
+    """Return the sessions in files and below folders; what one was forked from is before it."""
     alike: dict[str, set[str]] = defaultdict(set)
 
     def opening(_: Path, found: Iterable[Object]) -> Opening | None:
@@ -559,8 +483,8 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
     known = frozenset(
         text(record, "uuid") for path in found.before for record in lines_of(path, Problems())
     )
-    records = Records(found.paths, found.id, problems=problems, known=known)
-    project, _ = records.folder()
+    happened = rows_of(found.paths, found.id, problems=problems, known=known)
+    project, _ = place_of(happened)
     types: dict[str, str] = {}
     for path in found.paths:
         if path.name.startswith(_AGENT):
@@ -569,9 +493,10 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
                 said = json_text.load(path.with_name(f"{_AGENT}{agent}.meta.json").read_bytes())
                 if isinstance(said, dict) and (sort := text(said, "agentType")):
                     types[agent] = sort
-    calls = HookCalls(records, found.id, types)
+    calls = HookCalls(happened, found.id, types)
     reported = (call for call in calls if call.event in HOOKS.reporting)
-    yield from events_of_calls("claude-code", reported, found, settings, problems, project=project)
+    at = found._replace(folder=project)
+    yield from read_session("claude-code", lambda *_: reported, at, settings, problems)
 
 
 SOURCES = (

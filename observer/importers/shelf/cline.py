@@ -13,13 +13,7 @@ from pathlib import Path
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, prose, rows, text
 from observer.importers.jsonl import Problems, read_object, time_of
-from observer.importers.records import (
-    HookCall,
-    Opening,
-    RecordCalls,
-    source_of,
-    words_of,
-)
+from observer.importers.records import HookCall, Opening, RecordCalls, source_of, words_of
 from observer.importers.source import FoundSession
 
 _ENDING = ".messages.json"

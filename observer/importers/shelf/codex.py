@@ -1,18 +1,16 @@
 """Codex CLI: rollouts below `~/.codex/sessions`, one file a session, as its hook calls.
 
 The format is the client's own and undocumented; seen in versions 0.140.0 to 0.169.0, and read as
-others have described it for those since autumn 2025.
-
-Beyond what its hooks report, a rollout has the exit code of a command. A command that went on
-while the agent did something else is one call, with all that it printed; one that never ended has
-no exit code. Older rollouts say neither prompts nor the ends of turns by events of their own: they
-are read from the messages.
+others have described it for those since autumn 2025. A command that went on while the agent did
+something else is one call; one that never ended has no exit code. Older rollouts say neither
+prompts nor the ends of turns by events: they are read from the messages.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +18,6 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, text
 from observer.clients.shelf.codex import HOOKS
 from observer.clients.tools import PATCHES
-from observer.core.config import Settings
-from observer.core.events import Event
 from observer.importers.codex_calls import (
     SHELLS,
     STDIN,
@@ -35,7 +31,7 @@ from observer.importers.codex_calls import (
     whole,
 )
 from observer.importers.jsonl import Problems, files_below, last_ms, lines, parse, time_of
-from observer.importers.records import HookCall, events_of_calls, words_of
+from observer.importers.records import HookCall, read_session, words_of
 from observer.importers.source import FoundSession, SessionSource
 
 _OWN = re.compile(
@@ -61,13 +57,7 @@ class _Running(NamedTuple):
 
 
 class RolloutCalls:
-    """The hook calls of one rollout, in order.
-
-    Args:
-        path: the file.
-        session: its id.
-        problems: counts what cannot be read.
-    """
+    """The hook calls of one rollout, in order."""
 
     def __init__(self, path: Path, session: str, problems: Problems) -> None:
         self.session = session
@@ -126,8 +116,7 @@ class RolloutCalls:
     def _is_copied(self, payload: Object) -> bool:
         """Return True if a record was copied from the session that this one was forked from.
 
-        Copies have the time of the fork. They begin with the other session's own first record, and
-        end with a turn that was started since.
+        Copies begin with that one's first record, and end with a turn that was started since.
         """
         if self._begun_ms is not None and "cwd" in payload and "id" in payload:
             self._has_copies = text(payload, "id") != self.session
@@ -320,7 +309,6 @@ class RolloutCalls:
 
 
 def _asked(kind: str, payload: Object) -> tuple[str, Object]:
-    """Return the tool of a call and its arguments."""
     if kind == "local_shell_call":
         return "local_shell", inner(payload, "action")
     name, space = text(payload, "name"), text(payload, "namespace")
@@ -333,8 +321,6 @@ def _asked(kind: str, payload: Object) -> tuple[str, Object]:
 def _within(folder: str, named: str) -> str:
     return str(Path(folder, named)) if named else folder
 
-
-# --- the lines of rollouts: `{timestamp, type, payload}` ------------------------------------------
 
 META, CONTEXT, EVENT, ITEM = "session_meta", "turn_context", "event_msg", "response_item"
 
@@ -357,19 +343,13 @@ def steps(path: Path, problems: Problems) -> Iterator[tuple[int, str, Object]]:
 
 
 def events_in(path: Path) -> frozenset[str]:
-    """Return what a rollout has events of, beside messages and calls.
-
-    "prompt", "end" (of a turn), "commands", "changes" (of files) and "tools" (of servers).
-    """
+    """Return of which of `_MARKS` a rollout has events, beside messages and calls."""
     found: set[str] = set()
     for line in lines(path, Problems()):
         found |= {name for name, marks in _MARKS.items() if any(map(line.data.__contains__, marks))}
         if len(found) == len(_MARKS):
             break
     return frozenset(found)
-
-
-# --- the sessions below a folder ------------------------------------------------------------------
 
 
 def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
@@ -384,15 +364,15 @@ def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
     return list(found.values())
 
 
-def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
-    """Yield the events of a session."""
+def _calls(found: FoundSession, problems: Problems) -> Iterator[HookCall]:
     calls = RolloutCalls(found.paths[0], found.id, problems)
-    reported = (call for call in calls if call.event in HOOKS.reporting)
-    yield from events_of_calls("codex", reported, found, settings, problems, project=found.folder)
+    return (call for call in calls if call.event in HOOKS.reporting)
+
+
+read = partial(read_session, "codex", _calls)
 
 
 def _session(path: Path) -> FoundSession | None:
-    """Return the session whose first record a file begins with."""
     nothing: tuple[int, str, Object] = (0, "", {})
     first_ms, kind, payload = next(steps(path, Problems()), nothing)
     name = text(payload, "id", "session_id")

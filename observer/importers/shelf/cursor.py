@@ -75,8 +75,9 @@ def _sessions(path: Path, problems: Problems) -> list[FoundSession]:
             continue
         last_ms = max(begun_ms, time_of(value, "lastUpdatedAt") or 0)
         folder = folders.get(name, "")
-        one = FoundSession(name, (path,), folder, begun_ms, last_ms, size_bytes)
-        sessions.append(one._replace(state=f"{last_ms}"))
+        state = f"{last_ms}"
+        one = FoundSession(name, (path,), folder, begun_ms, last_ms, size_bytes, state=state)
+        sessions.append(one)
     return sessions
 
 
@@ -96,7 +97,6 @@ def _folders(path: Path) -> dict[str, str]:
 
 
 def _value(row: Object) -> Object:
-    """Return the JSON of a row; empty where it holds something else."""
     value: object = row.get("value")
     with suppress(ValueError, RecursionError):
         found = json_text.load(value) if isinstance(value, str | bytes) else None
@@ -166,15 +166,11 @@ class _Calls(RecordCalls):
             failed: Object = {**asked, "error_message": said}
             yield self.call(at_ms, "postToolUseFailure", failed, key)
         else:
-            done: Object = {**asked, "tool_output": _answer(tool)}
+            result = inner(tool, "result")
+            code = number(result, "exitCodeV2")  # of a command; it has this name since 2025
+            output = tool.get("result") if code is None else {**result, "exitCode": code}
+            done: Object = {**asked, "tool_output": output}
             yield self.call(at_ms, "postToolUse", done, key)
-
-
-def _answer(tool: Object) -> Json:
-    """Return what a tool answered; the exit code of a command has another name since 2025."""
-    said = inner(tool, "result")
-    code = number(said, "exitCodeV2")
-    return tool.get("result") if code is None else {**said, "exitCode": code}
 
 
 SOURCES = (

@@ -12,14 +12,7 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, prose, rows, text
-from observer.importers.records import (
-    HookCall,
-    Opening,
-    RecordCalls,
-    first_ms,
-    source_of,
-    words_of,
-)
+from observer.importers.records import HookCall, Opening, RecordCalls, first_ms, source_of, words_of
 
 _SHELL = "Execute"
 _FAILED = re.compile(r"Error: Command failed \(exit code: (\d{1,9})\)\n")

@@ -1,7 +1,7 @@
 """Memory files: what agents are given by files, as notes that follow those files.
 
-A note has its file as its key: it changes with the file and goes with it. It is found by searches
-and never shown unasked, since the client that reads the file has it already.
+A note has its file as its key: it changes with the file and goes with it. It is never shown
+unasked, since the client that reads the file has it already.
 """
 
 from __future__ import annotations
@@ -59,10 +59,7 @@ _AUTO = re.compile(r"\.claude/projects/([^/]+)/memory/")
 
 
 def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return the memory files in work trees and in the user's home, each once.
-
-    A link that leads out of where it is, and what the policy of a work tree excludes, are left out.
-    """
+    """Return memory files, each once, but what leads out of its folder or a policy excludes."""
     found: dict[Path, FoundSession] = {}
     slugs = {_SLUG.sub("-", str(path)): str(path) for path in paths}
     policies = Policies()
@@ -113,10 +110,7 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
 def changes(
     reader: StoreReader, folders: Iterable[Path], settings: Settings, *, now_ms: int
 ) -> list[Event]:
-    """Return what brings the notes of memory files up to date with the files in some folders.
-
-    Notes of a folder that is gone as a whole stay: it may be on a disk that is not there.
-    """
+    """Return what brings the notes up to date with files; those of a missing folder stay."""
     places = [folder for folder in folders if folder.is_dir()]
     files = find(places, Problems())
     current = {one.id: list(read(one, settings, Problems())) for one in files}
@@ -127,7 +121,11 @@ def changes(
         event
         for name, read_now in current.items()
         for event in read_now
-        if not _says(notes.get(_key(name)), event)
+        if not (
+            isinstance(event.body, Remember)
+            and (note := notes.get(_key(name)))
+            and note.content_hash == content_hash(event.body.content)
+        )
     ]
     kept = {_key(name) for name, read_now in current.items() if read_now}
     below = frozenset(map(str, places))
@@ -139,16 +137,6 @@ def changes(
             for one in gone
         ),
     ]
-
-
-def _says(note: Item | None, event: Event) -> bool:
-    """Return True if a note has what an event would give it."""
-    body = event.body
-    return (
-        isinstance(body, Remember)
-        and (note is not None)
-        and (note.content_hash == content_hash(body.content))
-    )
 
 
 def _below(note: Item) -> str:

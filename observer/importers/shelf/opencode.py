@@ -37,24 +37,18 @@ def _sessions(path: Path, problems: Problems) -> Iterator[FoundSession]:
     if not found:
         problems.add("file without a session", path)
     size_bytes = path.stat().st_size // max(len(found), 1)
-    sessions = (_session(row, path, size_bytes, problems) for row in found)
-    yield from filter(None, sessions)
-
-
-def _session(row: Object, path: Path, size_bytes: int, problems: Problems) -> FoundSession | None:
-    begun_ms, changed_ms = time_of(row, "time_created"), time_of(row, "time_updated")
-    name = text(row, "id")
-    if begun_ms is None or changed_ms is None or not name:
-        problems.add("session without an id or a time", path)
-        return None
-    folder, last = text(row, "directory"), max(begun_ms, changed_ms)
-    one = FoundSession(name, (path,), folder, begun_ms, last, size_bytes)
-    return one._replace(state=f"{changed_ms}")
+    for row in found:
+        begun_ms, changed_ms = time_of(row, "time_created"), time_of(row, "time_updated")
+        name, folder = text(row, "id"), text(row, "directory")
+        if begun_ms is None or changed_ms is None or not name:
+            problems.add("session without an id or a time", path)
+            continue
+        last_ms, state = max(begun_ms, changed_ms), f"{changed_ms}"
+        one = FoundSession(name, (path,), folder, begun_ms, last_ms, size_bytes, state=state)
+        yield one
 
 
 class _Calls(RecordCalls):
-    """The calls of the plugin; a record is a message with its parts."""
-
     start, end = "session.created", "dispose"
     _parent = ""
 
@@ -128,32 +122,20 @@ class _Calls(RecordCalls):
             yield self.call(at_ms, "session.compacted", {"text": "\n".join(words[-1:])}, key)
         elif not self._parent:
             self.say(at_ms, "\n".join(words[-1:]), key)
-            self.spend(key, _spent(inner(message, "tokens")))
+            tokens = inner(message, "tokens")
+            cache, written = inner(tokens, "cache"), number(tokens, "output") or 0
+            usage = {"input": number(tokens, "input") or 0}
+            usage |= {"output": written + (number(tokens, "reasoning") or 0)}
+            usage |= {f"cache_{what}": number(cache, what) or 0 for what in ("read", "write")}
+            self.spend(key, usage)
 
     def reply(self, words: str, usage: Object) -> tuple[str, Object]:
         return "session.idle", {"text": words, "usage": dict(usage)}
 
 
-def _spent(tokens: Object) -> dict[str, int]:
-    cache = inner(tokens, "cache")
-    return {
-        "input": number(tokens, "input") or 0,
-        "output": (number(tokens, "output") or 0) + (number(tokens, "reasoning") or 0),
-        "cache_read": number(cache, "read") or 0,
-        "cache_write": number(cache, "write") or 0,
-    }
-
-
 def _source(client: str) -> SessionSource:
-    """Return the importer of a client of this family."""
-    return SessionSource(
-        client,
-        ".local/share",
-        "XDG_DATA_HOME",
-        client,
-        find=partial(_find, client),
-        read=partial(read_session, client, _Calls),
-    )
+    place, find = (".local/share", "XDG_DATA_HOME", client), partial(_find, client)
+    return SessionSource(client, *place, find=find, read=partial(read_session, client, _Calls))
 
 
 SOURCES = (_source("opencode"), _source("kilo"))

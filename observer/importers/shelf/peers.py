@@ -1,8 +1,7 @@
 """Stores of other memories: what they have noted of sessions, and their notes.
 
-What mem0, agentmemory and memex keep becomes notes under its own ids. Where a store
-names a project without its folder, it is the project of that name here, if there is exactly one.
-What was deleted in the other memory meanwhile stays.
+Where a store names a project without its folder, it is the project of that name here, if there is
+exactly one. What was deleted in the other memory meanwhile stays.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from observer.core.events import Custom, Event, Layer, Prompt, Remember
 from observer.core.json_text import dump
 from observer.core.model import KNOWLEDGE_TYPES
 from observer.core.text import distinct
-from observer.importers.database import Database, files_of, opened
+from observer.importers.database import files_of, opened
 from observer.importers.jsonl import Problems
 from observer.importers.jsonl import opened as opened_file
 from observer.importers.source import (
@@ -45,10 +44,7 @@ MOST_BYTES = 256 << 20
 
 
 class Kept(NamedTuple):
-    """A memory as another program keeps it; `project` is its folder or its name, if it has one.
-
-    `owner` is whose it is, where it says so; `metadata` is a JSON object as text.
-    """
+    """A memory as another program keeps it; `project` is a folder or a name, `metadata` JSON."""
 
     key: str
     content: str
@@ -71,7 +67,6 @@ def mem0(path: Path, problems: Problems) -> Iterator[Kept]:
     """Yield the memories and relations of an export, or of mem0's history, which has no users.
 
     Each has the time at which it was made, and comes once more with that of its last change.
-    Deleted ones are left out.
     """
     if path.suffix == ".db":
         current: dict[str, Object] = {}
@@ -113,10 +108,7 @@ def _payload(row: Object) -> Object:
 
 
 def _relations(path: Path, living: Sequence[Object]) -> Iterator[Object]:
-    """Yield the relations of an export as memories: of its only owner, if they name none.
-
-    One without a time has that of the first memory.
-    """
+    """Yield the relations of an export as memories: of its only owner, if they name none."""
     owners = {(text(row, "user_id"), text(row, "agent_id")) for row in living}
     user, agent = owners.pop() if len(owners) == 1 else ("", "")
     times = sorted(filter(None, (text(row, "created_at") for row in living)))
@@ -161,10 +153,7 @@ def _metadata(given: Object) -> str | None:
 
 
 def agentmemory(path: Path, problems: Problems) -> Iterator[Kept]:
-    """Yield the newest versions of memories, of agentmemory's local file or of an export.
-
-    Each has the time of its last change; those without words or a time are left out.
-    """
+    """Yield the newest versions of memories, each with the time of its last change."""
     names = ("updated_at", "updatedAt", "created_at", "createdAt")
     for row in _listed(path, problems, "memories", "mem:memories"):
         times = (moment_ms(row.get(name)) for name in names)
@@ -204,7 +193,6 @@ def _listed(path: Path, problems: Problems, *names: str) -> list[Object]:
 def _kept_events(
     reader: _Reader, name: str, path: Path, problems: Problems, settings: Settings, cwd: str
 ) -> _Events:
-    """Yield memories as notes, each with the project that it names."""
     for one in reader(path, problems):
         body = Remember(
             content=one.content,
@@ -221,10 +209,8 @@ def _kept_events(
 
 # --- memex ----------------------------------------------------------------------------------------
 #
-# The notes of its database, or of a backup of it, become notes under their own ids. Seen in its
-# schema of 2026. Notes of other programs that it only reads (`external`) are left out, since their
-# files belong elsewhere. A rule waits for a person, approved there or not: whoever can write a file
-# must not make rules by it.
+# Seen in its schema of 2026. Notes of other programs that it only reads (`external`) are left out.
+# A rule waits for a person, approved there or not: whoever can write a file must not make rules.
 
 MEMEX = "memex"
 _LAYERS = ("past", "state", "rule")
@@ -233,7 +219,6 @@ _LAYERS = ("past", "state", "rule")
 def _memex_events(
     _name: str, path: Path, problems: Problems, settings: Settings, _cwd: str
 ) -> _Events:
-    """Yield the notes of a database, as they are there now."""
     for row, at_ms, layer in _notes(path, problems):
         body = Remember(
             content=text(row, "content"),
@@ -254,7 +239,6 @@ def _memex_events(
 
 
 def _notes(path: Path, problems: Problems) -> Iterator[tuple[Object, int, str]]:
-    """Yield the notes with the time when each was written, and their layers."""
     with opened(path, problems) as database:
         for row in database.rows("notes") if database else ():
             times = (moment_ms(row.get(name)) for name in ("authored_at", "created_at"))
@@ -294,29 +278,22 @@ _TABLES = {
 }
 
 
-def _sessions(name: str, database: Database) -> dict[str, tuple[str, str, str]]:
-    """Return client, id and project of sessions by the names that other tables call them by."""
-    found: dict[str, tuple[str, str, str]] = {}
-    for row in database.rows(_TABLES[name].sessions):
-        client = _TABLES[name].clients.get(text(row, "platform_source"), name)
-        session = text(row, "content_session_id")
-        for called in (session, text(row, "memory_session_id")):
-            found[called] = (client, session, text(row, "project"))
-    return found
-
-
 def _table_events(name: str, path: Path, problems: Problems, _: Settings, cwd: str) -> _Events:
-    """Yield what was said, observed and summed up, with the names of its projects."""
     with opened(path, problems) as database:
         if database is None:
             return
-        sessions = _sessions(name, database)
+        of, sessions = _TABLES[name], dict[str, tuple[str, str, str]]()
+        for row in database.rows(of.sessions):
+            client = of.clients.get(text(row, "platform_source"), name)
+            session = text(row, "content_session_id")
+            for called in (session, text(row, "memory_session_id")):
+                sessions[called] = (client, session, text(row, "project"))
         tables = {
-            _TABLES[name].prompts: lambda row: (
+            of.prompts: lambda row: (
                 Prompt(text=said) if (said := text(row, "prompt_text")).strip() else None
             ),
             "observations": _observation,
-            _TABLES[name].summaries: _summary,
+            of.summaries: _summary,
         }
         for table, body_of in tables.items():
             for row in database.rows(table):
@@ -370,16 +347,12 @@ def _json(given: str) -> Json:
     return None
 
 
-# --- what they have in common --------------------------------------------------------------------
-
-
 def _find(
     events_of: Callable[[Path, Problems, Settings, str], _Events],
     pattern: str,
     paths: Sequence[Path],
     problems: Problems,
 ) -> list[FoundSession]:
-    """Return what stores have, by project."""
     found = []
     for path in dict.fromkeys(file for one in paths for file in files_matching(one, pattern)):
         times: dict[str, list[int]] = {}

@@ -12,13 +12,7 @@ from pathlib import Path
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
 from observer.importers.jsonl import time_of
-from observer.importers.records import (
-    HookCall,
-    Opening,
-    RecordCalls,
-    source_of,
-    words_of,
-)
+from observer.importers.records import HookCall, Opening, RecordCalls, source_of, words_of
 
 _COUNTS = {
     "input": "input",

@@ -44,11 +44,7 @@ class Typed(NamedTuple):
 
 
 def bash(path: Path, problems: Problems) -> Iterator[Typed]:
-    """Yield the commands of a history of bash.
-
-    With times (`HISTTIMEFORMAT`), everything up to the next time is one command; without, each
-    line is.
-    """
+    """Yield the commands of a history of bash; with times, all up to the next time is one."""
     at_ms: int | None = None
     waiting: list[bytes] = []
     for line in lines(path, problems, with_empty=True):
@@ -121,10 +117,7 @@ def _ms(seconds: bytes) -> int | None:
 
 
 def atuin(path: Path, problems: Problems) -> Iterator[Typed]:
-    """Yield the commands of a database of Atuin, without those that were deleted.
-
-    Commands that Atuin itself imported, or that were typed on another machine, have no folder here.
-    """
+    """Yield the commands of a database of Atuin; those of another machine have no folder here."""
     here = os.uname().nodename
     with opened(path, problems) as database:
         for row in database.rows("history") if database else ():
@@ -154,8 +147,6 @@ def _known(row: Object, name: str) -> int | None:
     return found if found is not None and found >= 0 else None
 
 
-# --- the histories that are on a machine, and their commands as events ----------------------------
-
 _Reader = Callable[[Path, Problems], Iterator[Typed]]
 
 
@@ -172,10 +163,7 @@ def _find(reader: _Reader, paths: Sequence[Path], problems: Problems) -> list[Fo
 def _read(
     client: str, reader: _Reader, found: FoundSession, _: Settings, _problems: Problems
 ) -> Iterator[Event]:
-    """Yield commands; of those without a time each once, at the time when the file was written.
-
-    The same command of the same second is one in whichever history it is.
-    """
+    """Yield commands, of a second each once in all histories, else once at the file's time."""
     path = found.paths[0]
     written_ms = _written_ms(path)
     seen: Counter[tuple[int | None, str]] = Counter()

@@ -1,7 +1,7 @@
 """Note folders: notes that people keep as Markdown files, in sync with the store.
 
-`NoteFiles` is the API of this room. The files are the truth for these notes: what the store has of
-them is read from the files, and a tool that changes a note changes its file.
+`NoteFiles` is the API of this room. The files are the truth: a tool that changes a note changes its
+file.
 """
 
 from observer.notes.folders.folders import NoteFolder

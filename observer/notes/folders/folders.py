@@ -1,7 +1,6 @@
 """Which folders of this user are note folders, whose their notes are, and what must not be stored.
 
-The list is a setting in the home, a JSON file: a purge, a rebuild and a restored backup leave it
-alone, and a purge leaves alone what stands in these files.
+The list is a JSON file in the home, which a purge, a rebuild and a restored backup leave alone.
 """
 
 from __future__ import annotations
@@ -55,29 +54,17 @@ class _Listed(Value):
 
 
 class NoteFolders:
-    """The list of note folders of a home. Safe to share between threads and processes.
-
-    Args:
-        home: whose; None where there are no note folders, and none can be added.
-    """
+    """The list of note folders of a home, if there is one; shared by threads and processes."""
 
     def __init__(self, home: Home | None) -> None:
         self._home = home
 
     def all(self) -> tuple[NoteFolder, ...]:
-        """Return the note folders, by name.
-
-        Raises:
-            ConfigInvalid: the list cannot be read.
-        """
+        """Return the note folders, by name. Raises: ConfigInvalid (the list cannot be read)."""
         return self._read().folders
 
     def default(self) -> str:
-        """Return the name of the note folder that is meant where none is named; empty for none.
-
-        Raises:
-            ConfigInvalid: as `all`.
-        """
+        """Return the name of the folder meant where none is named, or ""; raises as `all`."""
         return self._read().default
 
     def _read(self) -> _Listed:
@@ -94,19 +81,14 @@ class NoteFolders:
             ) from error
 
     def named(self, name: str) -> NoteFolder:
-        """Return a note folder by its name or its path.
-
-        Raises:
-            NotFound: there is none.
-        """
+        """Return a note folder by its name or its path. Raises: NotFound (there is none)."""
         return _named(self.all(), name)
 
     def add(self, path: str, *, name: str = "", project: str = "") -> NoteFolder:
         """Add a folder, or return it if it is one already.
 
-        Raises:
-            BadInput: it is no folder, lies in another note folder or around one, or in the home;
-                it is the user's home as a whole, or the system's; the name is taken.
+        Raises: BadInput (it is no folder, lies in another note folder or around one, or in the
+        home; it is the user's home as a whole, or the system's; the name is taken).
         """
         if not path:
             raise BadInput("the folder has no name", hint="name the folder that holds the notes")
@@ -126,29 +108,20 @@ class NoteFolders:
         return made
 
     def remove(self, name: str) -> NoteFolder:
-        """Remove a folder from the list, and return it; its files stay as they are.
-
-        Raises:
-            NotFound: there is none of that name or path.
-        """
+        """Remove a folder from the list, and return it; files stay. Raises: NotFound."""
         with self._changing() as change:
             gone = _named(change.before, name)
             change.after = tuple(each for each in change.before if each != gone)
         return gone
 
     def set_default(self, name: str) -> str:
-        """Set the note folder that is meant where none is named, empty for none; return its name.
-
-        Raises:
-            NotFound: there is none of that name or path.
-        """
+        """Set the folder that is meant where none is named, "" for none. Raises: NotFound."""
         with self._changing() as change:
             change.default = _named(change.before, name).name if name else ""
         return change.default
 
     @contextmanager
     def _changing(self) -> Iterator[_Change]:
-        """Keep other processes from changing the list meanwhile, and write what it becomes."""
         if self._home is None:
             raise BadInput("no home keeps note folders here")
         file = self._home.note_folders
@@ -169,8 +142,6 @@ class NoteFolders:
 
 
 class _Change:
-    """The list before a change, and what is to become of it."""
-
     def __init__(self, home: str, listed: _Listed) -> None:
         self.home = home
         self.before = self.after = listed.folders
@@ -235,13 +206,7 @@ GIT_WAIT_S = 5.0
 
 
 class FolderPlace:
-    """Where one note folder lies. Safe to share between threads.
-
-    Args:
-        folder: the note folder.
-        exclude: folders of which nothing is recorded: the user's setting.
-        now_ms: the clock.
-    """
+    """Where one note folder lies. Safe to share between threads."""
 
     def __init__(
         self, folder: NoteFolder, *, exclude: Sequence[str], now_ms: Callable[[], int]
@@ -274,13 +239,8 @@ class FolderPlace:
     ) -> Mapping[str, str]:
         """Return the commit as of which each file says what it says; unknown ones are left out.
 
-        That is the last one that changed the file; of a file that is not committed as it is, or
-        lies outside of the repository of its project, the last one before it was written.
-
-        Args:
-            place: as `now` returns it.
-            files: their paths in the folder, with when they were modified, in milliseconds.
-            projects: those that are known.
+        `files` are paths with when they were modified, in ms. That is the last commit that changed
+        a file; of one that is not committed so, the last one before it was written.
         """
         if not files:
             return {}
@@ -322,10 +282,7 @@ class FolderPlace:
         return made | (_last_before(place.root, others) if others else {})
 
     def ignoring(self) -> Callable[..., bool]:
-        """Return what says, as of now, whether the folder's own `.gitignore` names a path.
-
-        It is called with the path and `is_folder`, and knows the folders around it too.
-        """
+        """Return what says of a path and `is_folder` whether `.gitignore` names it, as of now."""
         patterns: list[tuple[bool, PathPattern]] = []
         file = f"{self._folder.path}/{IGNORE}"
         with suppress(OSError):
@@ -394,8 +351,7 @@ def places_holding(
 ) -> Iterator[str]:
     """Yield where a text stands in notes: `PATH:LINE`, or the path alone that holds it itself.
 
-    A folder that is not there is yielded with the reason: nobody knows what is in it. What is not
-    stored as a note is left out.
+    A folder that is not there is yielded with the reason; what is not stored is left out.
     """
     for folder in folders:
         place = FolderPlace(folder, exclude=exclude, now_ms=now_ms)

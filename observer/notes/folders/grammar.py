@@ -1,11 +1,9 @@
 """The text of a Markdown note: its frontmatter, and what its lines state.
 
-A text is parted into its head (the frontmatter with its dashes) and its body so that both together
-are the text, byte for byte; an edit of fields leaves every other byte as it was.
-
-A claim is a paragraph, heading or list item like `[category] text #tag (context)`, or any that has
-a `#tag`. A relation is a list item `kind [[Target]] (context)`, or a `[[Target]]` anywhere. Code,
-quotations, tasks, callouts and time codes state nothing. Any text can be parsed.
+Head (the frontmatter with its dashes) and body together are the text; an edit of fields leaves
+every other byte as it was. A claim is a paragraph, heading or list item like `[category] text #tag
+(context)`, or any that has a `#tag`. A relation is a list item `kind [[Target]] (context)`, or a
+`[[Target]]` anywhere. Code, quotations, tasks, callouts and time codes state nothing.
 """
 
 from __future__ import annotations
@@ -96,10 +94,8 @@ def json_fields_of(text: str) -> dict[str, Any] | None:
 def with_fields(text: str, fields: Mapping[str, Field | None]) -> str:
     """Return a text with fields of its frontmatter replaced, added at its end, or (None) removed.
 
-    Everything else stays as it is, byte for byte. A text without frontmatter gets one.
-
-    Raises:
-        ValueError: its frontmatter is malformed.
+    Everything else stays as it is, byte for byte. A text without frontmatter gets one. Raises:
+    ValueError (its frontmatter is malformed).
     """
     head, source, body = parts_of(text)
     newline = "\r\n" if "\r\n" in (head if source else body) else "\n"
@@ -312,7 +308,6 @@ def tags_in(text: str) -> tuple[str, ...]:
 
 
 def _without_context(text: str) -> tuple[str, str]:
-    """Part the parenthesis at the very end of a text from what is before it."""
     if text.endswith(")") and (start := text.rfind("(")) >= 0:
         return text[:start].rstrip(), text[start + 1 : -1].strip()
     return text, ""

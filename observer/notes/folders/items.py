@@ -1,10 +1,7 @@
 """From the text of a file to the note: what is stored, without secrets. Pure.
 
 A file keeps its note as long as it can be recognised: by its path, else by its content or by the
-permalink in its frontmatter, where the file that had them is not there any more. So a note
-survives moves and renames, a deletion that is taken back, and a checkout and its return.
-
-Many notes are parsed on another core, while those before them are stored.
+permalink in its frontmatter, where the file that had them is not there any more.
 """
 
 from __future__ import annotations
@@ -12,13 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
-import msgspec
 import orjson
 from msgspec.structs import replace
 
-from observer.core.child_process import ChildProcess, serve
 from observer.core.clock import iso_ms
 from observer.core.model import Item, Link, Place, item_id, item_uuid, seq_of, title_key
 from observer.core.note_file import NoteFile, NoteFileContent
@@ -134,10 +129,7 @@ def _names(value: Field | None) -> list[str]:
 def note_item(
     file: NoteFile, note: ParsedNote, *, project_id: int | None, branch: str, commit: str
 ) -> Item:
-    """Return the note of a file, as it is stored and found.
-
-    Whatever the file says, it is a statement: rules are approved in the store alone.
-    """
+    """Return the note of a file, as it is found: a statement, whatever the file says."""
     metadata = orjson.dumps(note.metadata).decode() if note.metadata else ""
     title, body = title_of(note.title) or title_of(file.path), note.body
     tags = tags_of(note.tags)
@@ -180,60 +172,6 @@ def _word(value: Field | None) -> str:
     return one_line(value, 500) if isinstance(value, str) else ""
 
 
-MANY = 400
-"""Notes for which a process of its own is worth its start, half a second of processor time."""
-
-Text = tuple[str, str]
-"""What a file holds, and its path in the note folder."""
-
-_encode = msgspec.msgpack.Encoder().encode
-_texts = msgspec.msgpack.Decoder(list[Text]).decode
-_notes = msgspec.msgpack.Decoder(list[ParsedNote]).decode
-
-
-class NoteParser:
-    """Parses one batch of notes after the other, in a process if there are many.
-
-    Args:
-        count: how many notes there are in all, about.
-    """
-
-    def __init__(self, count: int) -> None:
-        self._process = ChildProcess(__name__, what="parses notes")
-        self._asked: list[Text] = []
-        if count >= MANY:
-            self._process.start()
-
-    def __enter__(self) -> Self:
-        """Return the parser itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the process, if there is one."""
-        self._process.end()
-
-    def begin(self, texts: Sequence[Text]) -> None:
-        """Begin to parse a batch; the one before has to be `finished`."""
-        self._asked = list(texts)
-        if texts:
-            self._process.send(_encode(texts))
-
-    def finish(self) -> list[ParsedNote]:
-        """Return the notes of the batch that was begun, in its order, once they are parsed."""
-        if not self._asked:
-            return []
-        answer = self._process.receive()
-        return _notes(answer) if answer else [parsed(*text) for text in self._asked]
-
-
-# --- in the process ------------------------------------------------------------------------------
-
-
-def main() -> None:
-    """Write parsed notes to standard output, as standard input asks."""
-    serve(lambda request: [_encode([parsed(*text) for text in _texts(request)])])
-
-
 RACY_NS = 100_000_000
 """A file that is younger when it is read may change again without another time."""
 
@@ -248,14 +186,7 @@ class ReadFile(NamedTuple):
 
 
 class Batch:
-    """The files of one transaction.
-
-    Args:
-        writer: the transaction.
-        root: the note folder.
-        now_ms: the clock's time.
-        embedder: makes the vectors that are stored with notes.
-    """
+    """The files of one transaction."""
 
     def __init__(
         self, writer: Writer, root: str, *, now_ms: int, embedder: Embedder | None = None
@@ -313,7 +244,6 @@ class Batch:
         self.changed, self.gone = len(made), len(lost)
 
     def _recognise(self, read: Sequence[ReadFile]) -> None:
-        """Choose the note of each file, the surest signs of all files first."""
         new = {each.path: each.checksum for each in read}
         living = {file.path: file for file in self._known if file.gone_ms is None}
         gone = [file for file in self._known if file.gone_ms is not None]
@@ -405,10 +335,7 @@ class Batch:
 
 
 def put_gone(writer: Writer, files: Sequence[NoteFile], *, now_ms: int) -> None:
-    """Store that files are not there any more: their notes are not found, and their text goes.
-
-    Their ids and permalinks stay, for the case that the files come back.
-    """
+    """Store that files are gone: their text goes; ids and permalinks stay, if they come back."""
     found = [writer.item(file.item, deleted=True) for file in files]
     nothing = NoteFileContent()
     writer.put_note_files([(replace(file, gone_ms=now_ms), nothing) for file in files])

@@ -56,20 +56,11 @@ class Keeper(Protocol):
         """Take the notes of a folder out of what is found, and return after the commit."""
 
     def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
-        """Store what has changed in a folder, as much of it as there is time for.
-
-        Raises:
-            NotFound: the folder is not there. Its notes stay: its disk may not be mounted.
-            StoreUnavailable: the store cannot be written; what was done stays.
-        """
+        """Store what has changed in a folder, as much as there is time for; raises as `scan`."""
 
 
 class FileText(Value):
-    """A note as it is on the disk: `head + body` is its whole text, byte for byte.
-
-    `fields` are those of the frontmatter, none where it is malformed. `checksum` is what `write`
-    expects.
-    """
+    """A note as it is on the disk: `head + body`, byte for byte, and the frontmatter's fields."""
 
     path: str
     head: str
@@ -91,10 +82,7 @@ class WrittenFile(NamedTuple):
 
 
 class FolderChange(NamedTuple):
-    """What became of a folder: paths of files where they are now, and where they were left.
-
-    `number` is that of the change, by which it is undone; None if there was nothing to do.
-    """
+    """What became of a folder: where files are now or were left, and the number to undo it by."""
 
     done: list[str]
     left: list[str]
@@ -104,11 +92,8 @@ class FolderChange(NamedTuple):
 class NoteFiles:
     """The note folders of one home; safe to share between threads.
 
-    Args:
-        store: what is known of their files.
-        home: where the list of them is, `listed`; None where there are none.
-        keeper: None for a process that only reads.
-        min_similarity: the least score of a note that is found by meaning.
+    Without a `home` there are no folders, without a `keeper` it only reads; `min_similarity` is the
+    least score of a note that is found by meaning.
     """
 
     def __init__(
@@ -130,13 +115,7 @@ class NoteFiles:
         return self._store.read()
 
     def remove(self, name: str) -> NoteFolder:
-        """Let a note folder be one no more: its notes are not found, its files stay.
-
-        In a process that only reads, the daemon does it soon after.
-
-        Raises:
-            NotFound: there is none.
-        """
+        """Let a note folder be none any more; its files stay. Raises: NotFound."""
         gone = self.listed.remove(name)
         if self._keeper is not None:
             self._keeper.drop(gone)
@@ -188,11 +167,7 @@ class NoteFiles:
         return self._keeper.catch_up(folder, within_s=within_s)
 
     def sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
-        """Take up the files at some paths.
-
-        Raises:
-            DaemonUnavailable: this process only reads.
-        """
+        """Take up the files at some paths. Raises: DaemonUnavailable (this process only reads)."""
         self._writing().sync(folder, paths)
 
     def targets(self, folder: NoteFolder, relations: Iterable[Relation]) -> Mapping[str, NoteFile]:
@@ -209,13 +184,7 @@ class NoteFiles:
         return found
 
     def read(self, folder: NoteFolder, path: str) -> FileText:
-        """Return a note as it is on the disk.
-
-        Raises:
-            NotFound: there is no such file.
-            BadInput: the path leads out of the folder or is hidden; the file is a link, too large
-                or not valid UTF-8.
-        """
+        """Return a note as it is on the disk. Raises: NotFound, BadInput (no plain file)."""
         plain = tree.check_path(path)
         data, _ = tree.read(folder.path, plain)
         try:
@@ -229,16 +198,8 @@ class NoteFiles:
     def write(self, folder: NoteFolder, path: str, text: str, *, expected: str) -> WrittenFile:
         """Write a note whole, and return it once it can be found.
 
-        Args:
-            folder: the note folder.
-            path: inside it, ending in `.md`; folders that are missing are made.
-            text: frontmatter and body.
-            expected: the checksum of what was read, `NEW` where no file must be.
-
-        Raises:
-            NoteConflict: the file is another one than expected; both versions are kept.
-            BadInput: as `read`; it cannot be written; nothing of it may be stored.
-            DaemonUnavailable: this process only reads.
+        `path` ends in `.md`; `expected` is the checksum of what was read, `NEW` where no file must
+        be. Raises: NoteConflict (it is another one; both are kept), BadInput, DaemonUnavailable.
         """
         plain = _note_path(path)
         keeper = self._writing()
@@ -253,13 +214,7 @@ class NoteFiles:
         return number
 
     def move(self, folder: NoteFolder, path: str, target: str) -> NoteFile:
-        """Give a note another path in its folder; its id and its permalink stay.
-
-        Raises:
-            NotFound: there is no such file.
-            BadInput: there is a file at the target; a path as in `read`.
-            DaemonUnavailable: this process only reads.
-        """
+        """Give a note another path; its id stays. Raises: NotFound, BadInput, DaemonUnavailable."""
         plain, new = tree.check_path(path), _note_path(target)
         keeper = self._writing()
         writing.move(folder.path, plain, new)
@@ -268,13 +223,9 @@ class NoteFiles:
         return self._stored(folder, new)
 
     def delete(self, folder: NoteFolder, path: str, *, expected: str) -> None:
-        """Delete a note's file.
+        """Delete a note's file, unless it is another one than expected.
 
-        Raises:
-            NotFound: there is no such file.
-            NoteConflict: it is another one than expected; it stays.
-            BadInput: a path as in `read`.
-            DaemonUnavailable: this process only reads.
+        Raises: NotFound, NoteConflict, BadInput (as `read`), DaemonUnavailable.
         """
         plain = tree.check_path(path)
         keeper = self._writing()
@@ -283,12 +234,9 @@ class NoteFiles:
         keeper.sync(folder, [plain])
 
     def move_folder(self, folder: NoteFolder, path: str, target: str) -> FolderChange:
-        """Give a folder another path, with all that is in it; see `writing.move_folder`.
+        """Give a folder another path, with all that is in it, as `writing.move_folder`.
 
-        Raises:
-            NotFound: there is no such folder.
-            BadInput: it cannot be moved there; a path as in `read`.
-            DaemonUnavailable: this process only reads.
+        Raises: NotFound, BadInput, DaemonUnavailable (this process only reads).
         """
         plain, new = self._folder_at(folder, path), tree.check_path(target)
         if tree.is_below(new, [plain]) or new == plain:
@@ -302,15 +250,9 @@ class NoteFiles:
         return FolderChange(done, left, number)
 
     def delete_folder(self, folder: NoteFolder, path: str) -> tuple[Sequence[str], int]:
-        """Take a folder with all that is in it out of a note folder; `versions` has it then.
+        """Take a folder out, for `versions` to have; return the paths, and the change's number.
 
-        Returns:
-            The paths of its files, and the number of the change.
-
-        Raises:
-            NotFound: there is no such folder.
-            BadInput: the system does not let it go; a path as in `read`.
-            DaemonUnavailable: this process only reads.
+        Raises: NotFound, BadInput (the system does not let it go), DaemonUnavailable.
         """
         plain = self._folder_at(folder, path)
         before = tree.all_files(folder.path, plain)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -18,16 +16,7 @@ from observer.core.note_file import NoteFile
 from observer.ingest.projection import Embedder
 from observer.notes.folders import tree
 from observer.notes.folders.folders import FolderPlace, NoteFolder
-from observer.notes.folders.items import (
-    RACY_NS,
-    Batch,
-    NoteParser,
-    ParsedNote,
-    ReadFile,
-    Text,
-    parsed,
-    put_gone,
-)
+from observer.notes.folders.items import RACY_NS, Batch, ReadFile, parsed, put_gone
 from observer.notes.folders.note_files import SyncReport
 from observer.notes.folders.writing import is_draft, remove_drafts
 from observer.redaction.redact import redact_text
@@ -54,31 +43,8 @@ def _always(_worked_s: float) -> bool:
     return True
 
 
-class _Batch(NamedTuple):
-    """Files of one transaction: `texts` are those of `read` that have to be parsed."""
-
-    place: Place
-    read: list[ReadFile]
-    texts: list[Text]
-    missing: list[str]
-
-    def take(self, notes: Iterable[ParsedNote]) -> None:
-        """Give it the notes that its texts are, in their order."""
-        known = {path: note for (_, path), note in zip(self.texts, notes, strict=True)}
-        self.read[:] = [each._replace(note=known.get(each.path)) for each in self.read]
-
-
 class FolderSync:
-    """Keeps the notes of one folder like its files. Safe to share between threads.
-
-    Args:
-        store: what is read.
-        write: runs a transaction.
-        folder: the note folder.
-        exclude: folders of which nothing is recorded: the user's setting.
-        now_ms: the clock.
-        embedder: makes the vectors of notes, which are stored with them.
-    """
+    """Keeps the notes of one folder like its files. Safe to share between threads."""
 
     def __init__(
         self,
@@ -129,9 +95,8 @@ class FolderSync:
     def scan(self, *, go_on: GoOn = _always) -> SyncReport:
         """Bring the store up to date with all files.
 
-        Raises:
-            NotFound: the folder is not there. Its notes stay: its disk may not be mounted.
-            StoreUnavailable: the store cannot be written; what was done stays.
+        Raises: NotFound (the folder is not there. Its notes stay: its disk may not be mounted),
+        StoreUnavailable (the store cannot be written; what was done stays).
         """
         with self._scanning:
             return self._scanned(go_on, self._stored_stats())
@@ -149,7 +114,6 @@ class FolderSync:
         }
 
     def _scanned(self, go_on: GoOn, known: Stats) -> SyncReport:
-        """Read the files that are not as they were known."""
         now_ns = self._now_ms() * 10**6
         touched = frozenset(self._touched)
         known = known | dict.fromkeys(touched)
@@ -182,19 +146,11 @@ class FolderSync:
         return self.progress
 
     def walk(self) -> tree.Walk:
-        """Return the files and folders that are there.
-
-        Raises:
-            NotFound: the folder is not there.
-        """
+        """Return the files and folders that are there. Raises: NotFound (it is not there)."""
         return tree.walk(self._root, ignores=self._place.ignoring())
 
     def sync(self, paths: Iterable[str], *, go_on: GoOn = _always) -> SyncReport:
-        """Bring the store up to date with the files at some paths, and return after the commit.
-
-        Raises:
-            StoreUnavailable: the store cannot be written; what was done stays.
-        """
+        """Bring the store up to date with some paths, and return after the commit."""
         waiting = tuple(dict.fromkeys(paths))
         with self._lock:
             self._touched.update(waiting)
@@ -202,16 +158,14 @@ class FolderSync:
 
     def _synced(self, waiting: Sequence[str], go_on: GoOn) -> SyncReport:
         changed = gone = 0
-        with NoteParser(len(waiting)) as parser:
+        for first in range(0, len(waiting), BATCH):
             began_s = time.monotonic()
-            for batch in self._batches(waiting, parser):
-                with self._lock:
-                    done = self._stored(batch)
-                changed += done[0]
-                gone += done[1]
-                if not go_on(time.monotonic() - began_s):
-                    break
-                began_s = time.monotonic()
+            with self._lock:
+                done = self._stored(waiting[first : first + BATCH])
+            changed += done[0]
+            gone += done[1]
+            if not go_on(time.monotonic() - began_s):
+                break
         return self._report(changed=changed, gone=gone)
 
     def _report(self, **counts: Any) -> SyncReport:  # noqa: ANN401 - fields of the report
@@ -220,10 +174,7 @@ class FolderSync:
         return replace(done, synced_ms=self._synced_ms)
 
     def drop(self) -> frozenset[int | None]:
-        """Take all notes of the folder out of what is found; return their projects. Files stay.
-
-        A scan that goes on in another thread stores nothing any more.
-        """
+        """Take all notes of the folder out, for running scans too; return their projects."""
         with self._lock:
             self._is_dropped = True
             with self._store.read() as reader:
@@ -234,51 +185,20 @@ class FolderSync:
                 self._write(partial(put_gone, files=batch, now_ms=self._now_ms()))
         return frozenset(item.project_id for item in items)
 
-    def _batches(self, waiting: Sequence[str], parser: NoteParser) -> Iterator[_Batch]:
-        """Yield what is at some paths; while a batch is stored, the next one is parsed."""
-        before: _Batch | None = None
-        for first in range(0, len(waiting), BATCH):
-            with self._lock:
-                batch = self._looked_at(waiting[first : first + BATCH])
-            if before:
-                before.take(parser.finish())
-            parser.begin(batch.texts)
-            if before:
-                yield before
-            before = batch
-        if before:
-            before.take(parser.finish())
-            yield before
-
-    def _looked_at(self, paths: Sequence[str]) -> _Batch:
-        """Read the files at some paths, but not what they say."""
+    def _stored(self, paths: Sequence[str]) -> tuple[int, int]:
+        """Store the files at some paths; return how many notes have changed, and how many went."""
         with self._store.read() as reader:
             known = reader.note_files_like(self._root, paths=paths, checksums=(), permalinks=())
-        living = {file.path: file for file in known if file.gone_ms is None}
-        batch = _Batch(self._place.now(), [], [], [])
-        for path in paths:
-            if each := self._read(path, living.get(path), batch.place):
-                batch.read.append(each[0])
-                if each[1] is not None:
-                    batch.texts.append((each[1], path))
-            elif path in living:
-                batch.missing.append(path)
-        return batch
-
-    def _stored(self, batch: _Batch) -> tuple[int, int]:
-        """Return how many notes have changed, and how many are gone."""
-        read, place = [], batch.place
-        for each in batch.read:  # anew if it has changed since
-            stat = None
-            with suppress(OSError):
-                stat = tree.stat_of(Path(self._root, each.path).stat(follow_symlinks=False))
-            now, text = (stat != each.stat and self._read(each.path, None, place)) or (each, None)
-            # If it is gone, the next look at it finds that.
-            read.append(now._replace(note=parsed(text, each.path)) if text is not None else each)
-        if self._is_dropped or not (read or batch.missing):
-            return 0, 0
-        with self._store.read() as reader:
             projects = reader.projects()
+        living = {file.path: file for file in known if file.gone_ms is None}
+        place, read, missing = self._place.now(), list[ReadFile](), list[str]()
+        for path in paths:
+            if each := self._read(path, living.get(path), place):
+                read.append(each)
+            elif path in living:
+                missing.append(path)
+        if self._is_dropped or not (read or missing):
+            return 0, 0
         about_code = {
             each.path: each.stat.mtime_ns // 10**6
             for each in read
@@ -293,16 +213,14 @@ class FolderSync:
             )
             self._project_id = self._place.project_id(writer)
             batches[-1].put(
-                read, batch.missing, project_id=self._project_id, place=place, commits=commits
+                read, missing, project_id=self._project_id, place=place, commits=commits
             )
 
         self._write(work)
         return batches[-1].changed, batches[-1].gone
 
-    def _read(
-        self, path: str, known: NoteFile | None, place: Place
-    ) -> tuple[ReadFile, str | None] | None:
-        """Read a file, with its text if it is another; None if there is none that may be stored."""
+    def _read(self, path: str, known: NoteFile | None, place: Place) -> ReadFile | None:
+        """Read a file, and parse it if it is another; None if none is there that may be stored."""
         shown = redact_text(path)
         self._skipped.pop(shown, None)
         if not tree.is_note(path) or self._place.ignoring()(path, is_folder=False):
@@ -316,7 +234,7 @@ class FolderSync:
             data, stat = tree.read(self._root, path)
             checksum = tree.checksum(data)
             is_known = known is not None and known.checksum == checksum
-            return ReadFile(path, stat, checksum, None), None if is_known else data.decode()
+            return ReadFile(path, stat, checksum, None if is_known else parsed(data.decode(), path))
         except NotFound:
             return None
         except UnicodeDecodeError:

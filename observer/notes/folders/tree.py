@@ -48,11 +48,7 @@ def is_note(path: str) -> bool:
 
 
 def check_path(path: str) -> str:
-    """Return a path inside a note folder as it is stored: relative, with forward slashes.
-
-    Raises:
-        BadInput: it leads out of the folder, is hidden, or is no path.
-    """
+    """Return a path in a note folder as it is stored. Raises: BadInput (it leads out, is none)."""
     names = path.replace("\\", "/").split("/")
     plain = [name for name in names if name not in {"", "."}]
     if path.startswith("/") or ".." in plain or not plain or "\0" in path:
@@ -74,9 +70,8 @@ def check_path(path: str) -> str:
 def read(folder: str, path: str) -> tuple[bytes, FileStat]:
     """Return a file's bytes, and what the file system says of it.
 
-    Raises:
-        NotFound: there is no such file.
-        BadInput: it is a link, no plain file, too large, or cannot be read.
+    Raises: NotFound (there is no such file), BadInput (it is a link, no plain file, too large, or
+    cannot be read).
     """
     try:
         with opened_folder(folder, path) as (above, name):
@@ -108,18 +103,7 @@ def refused(path: str, error: OSError) -> NotFound | BadInput:
 
 @contextmanager
 def opened_folder(folder: str, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-    """Lend the descriptor of the folder that a path is in, and the path's last name.
-
-    Each folder on the way is opened by itself, so that none of them can be a link.
-
-    Args:
-        folder: the note folder.
-        path: as `check_path` returns it.
-        make: whether to make folders that are missing.
-
-    Raises:
-        OSError: a folder is missing, or is a link.
-    """
+    """Lend the descriptor of the folder of a path, none on its way a link, and the last name."""
     *above, name = path.split("/")
     handle = os.open(folder, _FOLDER)
     try:
@@ -146,11 +130,7 @@ def stat_of(found: os.stat_result) -> FileStat:
 
 
 class Walk:
-    """What a walk through a note folder found; paths are relative to it.
-
-    `unread` are folders that could not be listed: what is in them is not known. `hidden` are files
-    that are left alone for their names.
-    """
+    """What a walk found, by relative paths; `unread` folders could not be listed."""
 
     def __init__(self) -> None:
         self.files: dict[str, FileStat] = {}
@@ -184,11 +164,7 @@ def is_below(path: str, folders: Iterable[str]) -> bool:
 
 
 def walk(folder: str, *, ignores: Callable[..., bool]) -> Walk:
-    """Return the notes of a note folder; `ignores(path, is_folder=…)` says what is left alone.
-
-    Raises:
-        NotFound: the note folder is not there: it was removed, or its disk is not mounted.
-    """
+    """Return the notes of a folder but what `ignores(path, is_folder=…)`. Raises: NotFound."""
     found = Walk()
     waiting = [""]
     while waiting:
@@ -218,16 +194,9 @@ def walk(folder: str, *, ignores: Callable[..., bool]) -> Walk:
 def other_files(
     folder: str, under: str, *, depth: int, ignores: Callable[..., bool]
 ) -> dict[str, int]:
-    """Return the files that are no notes, some folders deep, with when they were modified.
+    """Return the files that are no notes, `depth` folders deep, with when they were modified.
 
-    Links, and what is hidden, ignored or has an unusable name, are left out. A folder that is not
-    there, or is a link, has no files.
-
-    Args:
-        folder: the note folder.
-        under: a folder inside it, "" for itself.
-        depth: 1 for that folder alone.
-        ignores: as for `walk`.
+    Links, and what is hidden, ignored or has an unusable name, are left out.
     """
     found: dict[str, int] = {}
     with (

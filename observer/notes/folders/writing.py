@@ -2,16 +2,12 @@
 
 A draft is written and synced beside the file under a hidden name. Where the system can, draft and
 file then change places in one step, so that what was replaced can be looked at: if it is not what
-was expected, both change back. What lost is kept beside the file under a hidden name.
+was expected, both change back. What lost is kept beside the file under a hidden name. A file system
+that knows neither that nor hard links gets the check and then a rename.
 
-A file system that knows neither that nor hard links (exFAT, some network file systems) gets the
-check and then a rename: what somebody writes between the two is replaced.
-
-What tools replaced, moved or deleted in note folders: kept in the home, and brought back.
-
-Each change has a number, which names a folder of `note-versions` in the home: `change.json` says
-what was done, and `was` is the file or folder from before, unless it was moved. A change is kept
-for `KEPT_MS`, and while all of them have `MOST_BYTES`; the latest one is always kept.
+What tools replaced, moved or deleted is kept in the home under a number, which names a folder of
+`note-versions`: `change.json` says what was done, `was` is what was there. A change is kept for
+`KEPT_MS`, and while all of them have `MOST_BYTES`; the latest one is always kept.
 """
 
 from __future__ import annotations
@@ -52,17 +48,11 @@ _DRAFT = re.compile(r"\.(?P<name>.+)\.observer-[0-9a-f]{12}\.(?:tmp|was-(?P<was>
 
 
 def write(folder: str, path: str, data: bytes, *, expected: str) -> str:
-    """Write a file of a note folder, and return its checksum.
+    """Write a file of a note folder, and return its checksum; missing folders are made.
 
-    Args:
-        folder: the note folder.
-        path: as `tree.check_path` returns it; folders that are missing are made.
-        data: the whole file.
-        expected: the checksum of what is replaced; `NEW` where no file must be.
-
-    Raises:
-        NoteConflict: the file is another one than expected; `data` is kept beside it.
-        BadInput: it cannot be written, is a link, or too large.
+    `expected` is the checksum of what is replaced, `NEW` where no file must be. Raises:
+    NoteConflict (it is another one; `data` is kept beside it), BadInput (it cannot be written, is a
+    link, too large).
     """
     if len(data) > tree.LARGEST_BYTES:
         raise BadInput(f"{path} would be larger than {tree.LARGEST_BYTES >> 20} MiB")
@@ -81,12 +71,7 @@ def write(folder: str, path: str, data: bytes, *, expected: str) -> str:
 
 
 def remove(folder: str, path: str, *, expected: str) -> None:
-    """Delete a file of a note folder.
-
-    Raises:
-        NoteConflict: the file is another one than expected; it stays.
-        NotFound, BadInput: as `tree.read`.
-    """
+    """Delete a file. Raises: NoteConflict (it is another one, and stays), NotFound, BadInput."""
     data, _ = tree.read(folder, path)
     if tree.checksum(data) != expected:
         raise NoteConflict(f"{path} was changed meanwhile", hint="read it again first")
@@ -99,12 +84,7 @@ def remove(folder: str, path: str, *, expected: str) -> None:
 
 
 def move(folder: str, path: str, target: str) -> None:
-    """Give a file of a note folder another path in it; folders that are missing are made.
-
-    Raises:
-        BadInput: there is something at the target, or it cannot be moved.
-        NotFound: there is no such file.
-    """
+    """Give a file another path; folders are made. Raises: BadInput (it is taken), NotFound."""
     try:
         with (
             tree.opened_folder(folder, path) as (above, name),
@@ -119,17 +99,11 @@ def move(folder: str, path: str, target: str) -> None:
 
 
 def move_folder(folder: str, path: str, target: str) -> list[tuple[str, str]]:
-    """Give a folder inside a note folder another path, with all that is in it.
+    """Give a folder another path, with all that is in it; return the paths before and after.
 
-    Where there is a folder at the target, what is in this one goes into that, one by one; what has
-    its name there already stays where it is.
-
-    Returns:
-        What was moved, files and whole folders: their paths before and after.
-
-    Raises:
-        BadInput: a file is at the target; it lies in the folder itself; it cannot be moved.
-        NotFound: there is no such folder.
+    Into a folder that is there it goes one by one; what has its name there already stays where it
+    is. Raises: BadInput (a file is there, or it lies in itself), NotFound (there is no such
+    folder).
     """
     try:
         move(folder, path, target)
@@ -153,10 +127,7 @@ def is_draft(path: str) -> bool:
 
 
 def remove_drafts(folder: str, paths: Iterable[str], *, before_s: float) -> None:
-    """Remove drafts that killed writers left: own files that changed last before a time.
-
-    What somebody wrote while a killed writer replaced the file is kept as the loser of a conflict.
-    """
+    """Remove old drafts that killed writers left; what somebody wrote meanwhile is kept."""
     for path in paths:
         with suppress(OSError), tree.opened_folder(folder, path) as (above, name):
             found = os.stat(name, dir_fd=above, follow_symlinks=False)
@@ -195,11 +166,7 @@ def _replace(above: int, name: str, path: str, data: bytes, expected: str) -> No
 
 
 def _take_name(above: int, name: str, below: int, new_name: str) -> None:
-    """Give a file a name that nothing has, in the best way that the file system knows.
-
-    Raises:
-        FileExistsError: something has it.
-    """
+    """Give a file a name that nothing has, as best the file system can, else FileExistsError."""
     if _renamed(above, name, below, new_name, _NOREPLACE):
         flush(below)
         return
@@ -217,7 +184,6 @@ def _take_name(above: int, name: str, below: int, new_name: str) -> None:
 
 
 def _check(above: int, name: str, path: str, data: bytes, expected: str) -> int:
-    """Return the mode of the file that is replaced."""
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=above)
     except FileNotFoundError as error:
@@ -275,12 +241,7 @@ def _read(above: int, name: str) -> bytes:
 
 
 def _renamed(above: int, name: str, below: int, new_name: str, flag: int) -> bool:
-    """Rename a file as a flag says, in one step; False where the system cannot.
-
-    Raises:
-        FileExistsError: `_NOREPLACE` is asked for, and something has the name.
-        OSError: there is no such file, or the folder cannot be written.
-    """
+    """Rename a file as a flag says, in one step; False where the system cannot, else OSError."""
     rename = _renameat2()
     if rename is None:
         return False
@@ -311,10 +272,7 @@ Act = Literal["replaced", "moved", "deleted"]
 
 
 class NoteChange(Value):
-    """What a tool did to a file or a folder; `moves` are paths before and after.
-
-    `folder` and `path` say where it was.
-    """
+    """What a tool did to a file or folder, once at `path`; `moves` are paths before and after."""
 
     number: int
     at_ms: int
@@ -325,12 +283,7 @@ class NoteChange(Value):
 
 
 class NoteVersions:
-    """The changes of one home. Safe to share between threads and processes.
-
-    Args:
-        home: whose; None where nothing is changed.
-        now_ms: the clock.
-    """
+    """The changes of one home. Safe to share between threads and processes."""
 
     def __init__(self, home: Home | None, now_ms: Callable[[], int]) -> None:
         self._root = home.note_versions if home else None
@@ -352,11 +305,7 @@ class NoteVersions:
         return self._begin(folder, path, act, data=data)[0].number
 
     def take(self, folder: NoteFolder, path: str) -> int:
-        """Take a folder, with all that is in it, out of a note folder; return the change's number.
-
-        Raises:
-            BadInput: the system does not let it go; it is where it was.
-        """
+        """Take a folder out of a note folder; return the change's number. Raises: BadInput."""
         change, place = self._begin(folder, path, "deleted")
         try:
             with tree.opened_folder(folder.path, f"{path}/."):  # it is there, and no link
@@ -373,11 +322,8 @@ class NoteVersions:
     def undo(self, number: int | None = None) -> NoteChange:
         """Bring back what a change took away: that of a number, or the latest one.
 
-        What stands in the place of a replaced file is kept as a change of its own.
-
-        Raises:
-            NotFound: there is no such change, or what was moved is not there.
-            BadInput: something else has the path by now.
+        What stands in its place is kept as a change of its own. Raises: NotFound, BadInput (it is
+        taken).
         """
         known = self.all()
         change = next((each for each in known if number in {None, each.number}), None)
@@ -412,10 +358,14 @@ class NoteVersions:
         moves: tuple[tuple[str, str], ...] = (),
         data: bytes | None = None,
     ) -> tuple[NoteChange, Path]:
-        """Write down a change that is about to happen, or has; return it and its folder."""
         number = max(self._numbers(), default=0) + 1
-        if number % TIDY_EVERY == 0:
-            self._tidy()
+        taken = 0
+        for age, old in enumerate(self.all() if number % TIDY_EVERY == 0 else ()):
+            place = self._place(old.number)
+            taken += sum(path.lstat().st_size for path in place.rglob("*"))
+            is_old = self._now_ms() - old.at_ms > KEPT_MS
+            if age and (is_old or taken > MOST_BYTES):
+                shutil.rmtree(place, ignore_errors=True)
         try:
             make_private(self._place(number).parent)
             while True:
@@ -446,16 +396,6 @@ class NoteVersions:
         if self._root is None or not self._root.is_dir():
             return []
         return sorted(int(each.name) for each in self._root.iterdir() if each.name.isdecimal())
-
-    def _tidy(self) -> None:
-        """Delete what was kept for long enough."""
-        taken = 0
-        for age, change in enumerate(self.all()):
-            place = self._place(change.number)
-            taken += sum(path.lstat().st_size for path in place.rglob("*"))
-            is_old = self._now_ms() - change.at_ms > KEPT_MS
-            if age and (is_old or taken > MOST_BYTES):
-                shutil.rmtree(place, ignore_errors=True)
 
     def _bring_back(self, change: NoteChange) -> None:
         path = change.path

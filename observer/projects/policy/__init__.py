@@ -1,8 +1,7 @@
 """Repository policy: what `.observer.toml` at the root of a work tree keeps from being recorded.
 
-`parse` reads the file into a `Policy`, `policies` finds and caches the policy of a root, `apply`
-removes from an event what the policy withholds. A policy can only restrict: nothing here reads or
-allows what the user's own settings do not.
+`policies` reads, finds and caches them, `apply` removes from an event what one withholds: a policy
+can only restrict.
 """
 
 from observer.projects.policy.apply import apply_policy, is_captured, unexcluded_files

@@ -1,9 +1,7 @@
 """Applying policies and excluded folders to an event: what remains is all, a part, or nothing.
 
-Step 5 of an event's way. Files are recognized by name, so content of an excluded file that is shown
-without naming it (a variable that holds its path, a program that prints what it read) is not. A
-client may work beside an excluded folder and reach into it, by links too, so folders are compared
-by their real paths.
+Files are recognized by name: content that is shown without it (by a variable that holds the path)
+is not. Folders are compared by their real paths, since a client may reach into one by a link.
 """
 
 from __future__ import annotations
@@ -51,10 +49,7 @@ def path_words(text: str) -> list[str]:
 
 
 class Exclusion:
-    """The folders, with everything below, of which nothing is recorded.
-
-    `folders` are their real names.
-    """
+    """The folders (`folders` by real names) with all below, of which nothing is recorded."""
 
     def __init__(self, folders: Iterable[str]) -> None:
         named = map(os.path.expanduser, folders)
@@ -75,7 +70,13 @@ class Exclusion:
         here = event.cwd or folder
         if isinstance(body, Outcome):
             return replace(event, body=replace(body, output=""))
-        if not any(self.holds(str(Path(here, path))) for path in _paths_of(body)):
+        action = _action(body)
+        paths: Iterable[str] = _files(action)
+        if isinstance(action, Command):
+            paths = path_words(action.command)
+        elif isinstance(action, Search):
+            paths = (action.path,)
+        if not any(self.holds(str(Path(here, path))) for path in paths):
             return event
         if not isinstance(body, Intent):
             return None
@@ -95,14 +96,6 @@ class Exclusion:
         return any(is_inside(real, folder) for folder in self.folders)
 
 
-def _paths_of(body: AnyBody) -> tuple[str, ...]:
-    """Return the files and folders whose content an event shows, or its command line names."""
-    action = _action(body)
-    if isinstance(action, Command):
-        return tuple(path_words(action.command))
-    return (action.path,) if isinstance(action, Search) else _files(action)
-
-
 _ON_PURPOSE = (Approve, Enriched, Forget, Remember, Revise, Shared, Triage, Undo)
 """Deliberate requests to the memory: they are not captured, and no policy applies."""
 
@@ -115,11 +108,8 @@ _SECTION = re.compile(r"^(?:diff --git |diff --cc |commit [0-9a-f]{7,})")
 def apply_policy(event: Event, policy: Policy, policy_of: PolicyOf, *, root: str) -> Event | None:
     """Return what may be recorded of an event, None if nothing may.
 
-    Args:
-        event: decoded.
-        root: the work tree that it belongs to, "" if to none.
-        policy: of that work tree.
-        policy_of: finds that of files elsewhere.
+    `policy` is that of the event's work tree `root` ("" for none); `policy_of` finds that of files
+    elsewhere.
     """
     body = event.body
     if not is_captured(body):
@@ -227,7 +217,6 @@ def _action(body: AnyBody) -> AnyBody:
 
 
 def _files(body: AnyBody) -> tuple[str, ...]:
-    """Return the files and folders whose content an event shows."""
     if isinstance(body, FileWrite):
         return (body.path,)
     if isinstance(body, Search):
@@ -238,7 +227,6 @@ def _files(body: AnyBody) -> tuple[str, ...]:
 
 
 def _is_about_excluded(body: AnyBody, view: _View) -> bool:
-    """Return True if what was run or called names an excluded file."""
     if not view.policy.exclude:
         return False
     if isinstance(body, Command):
@@ -247,7 +235,6 @@ def _is_about_excluded(body: AnyBody, view: _View) -> bool:
 
 
 def _without_output(body: Command | Search | ToolUse | Outcome, view: _View) -> AnyBody:
-    """Return a body without what its output says of excluded files."""
     policy = view.policy
     # A result that comes without its call may be of any file.
     is_unknown = isinstance(body, Outcome) and (policy.exclude or policy.never)
@@ -259,7 +246,6 @@ def _without_output(body: Command | Search | ToolUse | Outcome, view: _View) -> 
 
 
 def _visible(output: str, view: _View) -> str:
-    """Return an output without the lines that name excluded files, and without their diffs."""
     kept = []
     is_hidden = False
     for line in output.splitlines(keepends=True):

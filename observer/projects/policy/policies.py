@@ -1,12 +1,8 @@
 """The policy of a root: its file, cached until that changes, and how long events are kept.
 
-A policy file has a value, or what is wrong with it. Its path patterns are in the style of
-gitignore, matched without a regular expression over the path.
-
-Retention goes by type, by repository, and by what had to make room. A policy only asks for it: the
-user's settings decide. Notes and what was done to them
-never expire. What settles other events (commits, the begin and end of sessions) stays as long as
-the longest of them: without a commit its edits would count as not committed.
+Path patterns are in the style of gitignore, matched without a regular expression over the path. A
+policy only asks for retention: the user's settings decide. What settles other events (commits, the
+begin and end of sessions) stays as long as the longest of them.
 """
 
 from __future__ import annotations
@@ -42,10 +38,8 @@ class PathPattern:
 
     `*`, `?` and `[a-z]` stay within one folder; `**` stands for any number of folders. A pattern
     without a slash, or with one at its end only, matches at any depth; with one at its end it
-    matches folders only. What matches a folder matches everything below it. Case counts.
-
-    Raises:
-        ValueError: says what is wrong with the text.
+    matches folders only. What matches a folder matches everything below it. Case counts. Raises:
+    ValueError (says what is wrong with the text).
     """
 
     def __init__(self, text: str) -> None:
@@ -61,12 +55,7 @@ class PathPattern:
         self._file = (*steps, _matcher("*"), None) if text.endswith("/") else self._folder
 
     def matches(self, names: Sequence[str], *, is_folder: bool = False) -> bool:
-        """Return True if a path, given as the names along it, or a folder around it matches.
-
-        Args:
-            names: the parts of a path relative to the root.
-            is_folder: whether the path itself may be a folder.
-        """
+        """Return True if a path, by the names along it, or a folder around it matches."""
         steps = self._folder if is_folder else self._file
         at = step = 0
         resume: tuple[int, int] | None = None
@@ -105,17 +94,8 @@ FILE = ".observer.toml"
 MOST_BYTES = 32 << 10
 
 KINDS = (
-    "prompt",
-    "reply",
-    "file-write",
-    "file-read",
-    "command",
-    "search",
-    "delegation",
-    "tool-use",
-    "commit",
-    "custom",
-    "output",
+    *("prompt", "reply", "file-write", "file-read", "command", "search", "delegation"),
+    *("tool-use", "commit", "custom", "output"),
 )
 """What `never` may name: kinds of events, and `output`, the output of commands and tools."""
 
@@ -160,28 +140,16 @@ class PolicyProblem(Value):
 
     def __str__(self) -> str:
         """Return where it is and what was found there."""
-        return (
-            f"{self.path}, line {self.line}: {self.found}"
-            if self.line
-            else (f"{self.path}: {self.found}")
-        )
+        return f"{self.path}{f', line {self.line}' if self.line else ''}: {self.found}"
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """What is in force in one work tree; the empty one restricts nothing.
 
-    Where there is a `problem` nothing is recorded of the work tree at all: what the file was meant
-    to keep out is unknown.
-
-    Args:
-        root: the work tree; patterns count from there.
-        exclude: patterns of files of which nothing is recorded.
-        never: kinds of events that are not recorded, of `KINDS`.
-        retention_days: after so many days captured events of the project may be deleted; None
-            leaves it to the user's settings.
-        name: what the project is called; "" leaves it its folder's name.
-        sharing: "none" keeps what was captured from a language model and from other projects.
-        problem: why the file cannot be used.
+    Patterns count from `root`, the work tree. After `retention_days` captured events may be
+    deleted; None leaves it to the user's settings. A `name` of "" leaves the folder's; `sharing`
+    of "none" keeps what was captured from language models and other projects. Where there is a
+    `problem` nothing is recorded of the work tree: what it was to keep out is unknown.
     """
 
     root: str = ""
@@ -253,10 +221,8 @@ def _checked(values: dict[str, Any], text: str, root: str) -> Policy:
         if expected := _EXPECTED.get(key):
             found, hint = f"{key} must be {expected}", f"correct {key}"
         else:
-            found, hint = (
-                f"the key {_shown(key)} is unknown",
-                f"the keys are {', '.join(_EXPECTED)}",
-            )
+            found = f"the key {_shown(key)} is unknown"
+            hint = f"the keys are {', '.join(_EXPECTED)}"
         return unusable_policy(root, found, hint=hint, line=_line_of(key, text))
     for kind in written.never:
         if kind not in KINDS:
@@ -345,10 +311,7 @@ class Policies:
         return policy
 
     def unshared(self, projects: Iterable[Project], here: str = "") -> frozenset[int]:
-        """Return the projects that are kept to themselves, but for the one around a folder.
-
-        One whose policy cannot be used is among them; one whose folders are all gone is not.
-        """
+        """Return projects kept to themselves, by a policy or a broken one, but the one here."""
         return frozenset(
             project.id
             for project in projects
@@ -365,9 +328,8 @@ class Policies:
 def _read(root: str, found: os.stat_result) -> Policy:
     if not stat.S_ISREG(found.st_mode):
         kind = "a link" if stat.S_ISLNK(found.st_mode) else "not a plain file"
-        return unusable_policy(
-            root, f"it is {kind}", hint="put a plain file in its place, or remove it"
-        )
+        hint = "put a plain file in its place, or remove it"
+        return unusable_policy(root, f"it is {kind}", hint=hint)
     try:
         # What takes its place now must not be waited for, nor lead elsewhere.
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -376,16 +338,14 @@ def _read(root: str, found: os.stat_result) -> Policy:
     except OSError as error:
         return _unreadable(root, error)
     if len(data) > MOST_BYTES:
-        return unusable_policy(
-            root, f"it is larger than {MOST_BYTES:,} bytes", hint="make it smaller"
-        )
+        found_size = f"it is larger than {MOST_BYTES:,} bytes"
+        return unusable_policy(root, found_size, hint="make it smaller")
     return parse_policy(data, root)
 
 
 def _unreadable(root: str, error: OSError) -> Policy:
-    return unusable_policy(
-        root, f"it cannot be read: {error.strerror}", hint="make it readable for you"
-    )
+    found = f"it cannot be read: {error.strerror}"
+    return unusable_policy(root, found, hint="make it readable for you")
 
 
 DAY_MS = 86_400_000
@@ -395,12 +355,7 @@ _TOOLS = frozenset(("command", "file-write", "file-read", "search", "tool-use"))
 
 
 class Retention:
-    """What is too old to be kept, by whole days (UTC): nothing expires between two midnights.
-
-    Args:
-        settings: days by type, and by repositories, which can only shorten.
-        dropped: by type the time before which everything had to make room.
-    """
+    """What is too old to be kept, by whole UTC days, and, by type, before when it was `dropped`."""
 
     def __init__(self, settings: Settings, dropped: Mapping[str, int] | None = None) -> None:
         pairs = (one.split("=") for one in settings.retention_by_type)
@@ -410,10 +365,7 @@ class Retention:
         self._dropped = dropped or {}
 
     def is_expired(self, kind: str, at_ms: int, *, now_ms: int, at_most: int) -> bool:
-        """Return True if an event is older than is kept; `at_most` are the days of its project.
-
-        An intent is of the kind of what it intends.
-        """
+        """Return True if an event is older than kept; `at_most` are its project's days."""
         if kind in SAID:
             return False
         if at_ms < self._dropped.get(kind, 0):
@@ -450,10 +402,7 @@ def days_by_folder(settings: Settings) -> dict[str, int]:
 
 
 def asked_for(policies: Policies, roots: Iterable[str], settings: Settings) -> str:
-    """Return what policies ask to delete and the user has not agreed to; empty for nothing.
-
-    It is a limit as `observer config set` takes it, together with what was agreed before.
-    """
+    """Return what policies ask to delete beyond what was agreed, for `observer config set`."""
     agreed = days_by_folder(settings)
     asked = ((root, policies.at(root).retention_days) for root in sorted(roots))
     more = {root: days for root, days in asked if days and agreed.get(root, FOR_EVER) > days}

@@ -49,10 +49,13 @@ def test_a_file_is_a_note_with_claims_and_relations(vault: Vault) -> None:
         assert reader.match("sqlite", Filters(), limit=5) == [file.item]
 
 
-def test_a_write_is_found_at_once(vault: Vault) -> None:
-    made = vault.files.write(vault.folder, "a/New.md", QUEUE, expected=NEW).file
-    assert vault.item("a/New.md").id == made.item
-    assert vault.files.read(vault.folder, "a/New.md").text == QUEUE
+def test_a_write_is_found_at_once_and_a_move_keeps_note_and_permalink(vault: Vault) -> None:
+    made = vault.files.write(vault.folder, "a/Queue.md", QUEUE, expected=NEW).file
+    assert vault.item("a/Queue.md").id == made.item
+    assert vault.files.read(vault.folder, "a/Queue.md").text == QUEUE
+    moved = vault.files.move(vault.folder, "a/Queue.md", "b/Jobs.md")
+    assert (moved.item, moved.permalink, moved.path) == (made.item, "a/queue", "b/Jobs.md")
+    assert vault.paths() == {"b/Jobs.md": made.item}
 
 
 def test_who_read_another_version_replaces_nothing(vault: Vault) -> None:
@@ -65,13 +68,6 @@ def test_who_read_another_version_replaces_nothing(vault: Vault) -> None:
     [kept] = vault.root.glob(".Queue.md.conflict-*")
     assert kept.name in refused.value.hint
     assert kept.read_text() == "an agent's text"
-
-
-def test_a_move_keeps_the_note_and_its_permalink(vault: Vault) -> None:
-    made = vault.files.write(vault.folder, "a/Queue.md", QUEUE, expected=NEW).file
-    moved = vault.files.move(vault.folder, "a/Queue.md", "b/Jobs.md")
-    assert (moved.item, moved.permalink, moved.path) == (made.item, "a/queue", "b/Jobs.md")
-    assert vault.paths() == {"b/Jobs.md": made.item}
 
 
 def test_a_deleted_note_is_not_found_and_comes_back_as_itself(vault: Vault) -> None:
@@ -126,9 +122,7 @@ def test_a_folder_that_is_removed_leaves_its_files(vault: Vault) -> None:
         ("- relates_to [[Old]]", None),
     ],
 )
-def test_a_file_says_what_it_does_to_a_note_that_it_names(
-    vault: Vault, said: str, reason: str | None
-) -> None:
+def test_a_file_says_what_it_does_to_a_note(vault: Vault, said: str, reason: str | None) -> None:
     vault.put("New.md", f"# New\n\n{said}\n")
     vault.put("Old.md", "---\ntitle: Old\naliases: [The old one]\n---\nAs it was.\n")
     vault.scan()

@@ -153,9 +153,7 @@ OWN = "a1b2c3d4e5f6"
         pytest.param(f"A.observer-{OWN}.tmp", True, [f"A.observer-{OWN}.tmp"], id="not hidden"),
     ],
 )
-def test_a_scan_removes_what_killed_writers_left(
-    vault: Vault, name: str, *, is_old: bool, kept: list[str]
-) -> None:
+def test_a_scan_removes_drafts(vault: Vault, name: str, *, is_old: bool, kept: list[str]) -> None:
     vault.put(f"deep/{name}", "x")
     (vault.root / f".other.observer-{OWN}.tmp").mkdir()
     (vault.root / f".link.observer-{OWN}.tmp").symlink_to(vault.root / "deep" / name)
@@ -187,40 +185,38 @@ def files_of(trips: Vault, below: str = "") -> set[str]:
 ALL = {"trip/A.md", "trip/deep/B.md", "trip/deep/map.png", "trip/.hidden"}
 
 
-def test_a_replaced_note_comes_back_and_the_undo_too(trips: Vault) -> None:
+def test_a_replaced_or_deleted_note_comes_back_and_the_undo_too(trips: Vault) -> None:
     was = trips.files.read(trips.folder, "trip/A.md")
     number = trips.files.write(trips.folder, "trip/A.md", "beta", expected=was.checksum).number
     assert trips.files.versions.undo(number).act == "replaced"
     assert trips.files.read(trips.folder, "trip/A.md").text == was.text
     trips.files.versions.undo()
     assert trips.files.read(trips.folder, "trip/A.md").text == "beta"
-
-
-def test_a_replaced_note_comes_back_where_the_new_one_is_gone(trips: Vault) -> None:
-    was = trips.files.read(trips.folder, "trip/A.md")
-    trips.files.write(trips.folder, "trip/A.md", "beta", expected=was.checksum)
     (trips.root / "trip/A.md").unlink()
     trips.files.versions.undo()
     assert trips.files.read(trips.folder, "trip/A.md").text == was.text
-
-
-def test_a_deleted_note_comes_back(trips: Vault) -> None:
-    was = trips.files.read(trips.folder, "trip/A.md")
     trips.files.delete(trips.folder, "trip/A.md", expected=was.checksum)
     trips.files.versions.undo()
     assert trips.files.read(trips.folder, "trip/A.md").text == was.text
 
 
-def test_a_deleted_folder_goes_with_all_that_is_in_it_and_comes_back(trips: Vault) -> None:
+def test_a_folder_goes_with_all_that_is_in_it_and_comes_back_if_it_can(trips: Vault) -> None:
     done, number = trips.files.delete_folder(trips.folder, "trip")
     assert set(done) == ALL
     assert (trips.paths(), files_of(trips)) == ({}, set())
     trips.files.versions.undo(number)
     assert files_of(trips) == ALL
     assert (trips.root / "trip/deep/map.png").read_bytes() == PICTURE
+    _, number = trips.files.delete_folder(trips.folder, "trip")
+    trips.put("trip/New.md", "written since")
+    with pytest.raises(BadInput, match="again"):
+        trips.files.versions.undo(number)
+    shutil.rmtree(trips.root / "trip")
+    trips.files.versions.undo(number)
+    assert files_of(trips) == ALL
 
 
-def test_a_moved_folder_takes_all_along_and_comes_back(trips: Vault) -> None:
+def test_a_folder_moves_with_its_notes_and_back(trips: Vault) -> None:
     ids = set(trips.paths().values())
     moved = trips.files.move_folder(trips.folder, "trip", "old/trip")
     assert len(moved.done) == 4
@@ -260,16 +256,6 @@ def test_a_folder_that_is_not_there_is_neither_moved_nor_deleted(trips: Vault) -
     assert len(files_of(trips)) == 4
 
 
-def test_what_has_the_path_by_now_is_not_replaced(trips: Vault) -> None:
-    _, number = trips.files.delete_folder(trips.folder, "trip")
-    trips.put("trip/New.md", "written since")
-    with pytest.raises(BadInput, match="again"):
-        trips.files.versions.undo(number)
-    shutil.rmtree(trips.root / "trip")
-    trips.files.versions.undo(number)
-    assert files_of(trips) == ALL
-
-
 def test_a_folder_that_the_system_does_not_let_go_stays(trips: Vault) -> None:
     trips.home.note_versions.parent.mkdir(exist_ok=True)
     trips.home.note_versions.write_text("in the way")
@@ -278,12 +264,16 @@ def test_a_folder_that_the_system_does_not_let_go_stays(trips: Vault) -> None:
     assert files_of(trips) == ALL
 
 
-def test_there_is_nothing_to_undo_at_first(trips: Vault) -> None:
+def test_there_is_nothing_to_undo_at_first_or_without_a_home(trips: Vault, tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="nothing to undo"):
         trips.files.versions.undo()
     trips.files.move_folder(trips.folder, "trip", "old")
     with pytest.raises(NotFound, match="no such change"):
         trips.files.versions.undo(7)
+    versions = NoteVersions(None, lambda: 0)
+    assert versions.all() == []
+    with pytest.raises(BadInput, match="no home"):
+        versions.keep(NoteFolder(name="a", path=str(tmp_path)), "A.md", b"x", "replaced")
 
 
 def test_what_is_old_goes_but_for_the_latest(trips: Vault) -> None:
@@ -303,10 +293,3 @@ def test_a_change_that_is_not_whole_is_not_listed(trips: Vault) -> None:
     (place.with_name("8")).mkdir()
     assert versions.all() == []
     assert versions.keep(trips.folder, "A.md", b"x", "replaced") == 9
-
-
-def test_without_a_home_nothing_is_kept(tmp_path: Path) -> None:
-    versions = NoteVersions(None, lambda: 0)
-    assert versions.all() == []
-    with pytest.raises(BadInput, match="no home"):
-        versions.keep(NoteFolder(name="a", path=str(tmp_path)), "A.md", b"x", "replaced")

@@ -233,10 +233,12 @@ def test_a_pattern_that_cannot_be_used_says_why(pattern: str, complaint: str) ->
         PathPattern(pattern)
 
 
-def test_a_folder_pattern_matches_a_path_only_if_that_may_be_a_folder() -> None:
+def test_a_folder_pattern_matches_folders_and_none_goes_back_without_end() -> None:
     pattern = PathPattern("secrets/")
     assert not pattern.matches(["secrets"])
     assert pattern.matches(["secrets"], is_folder=True)
+    assert not PathPattern("*a" * 120 + "b").matches(["a" * 250])
+    assert not PathPattern("**/a/" * 50 + "b").matches(["a"] * 2000)
 
 
 @given(
@@ -250,12 +252,6 @@ def test_any_pattern_is_refused_or_matches_at_once(text: str, names: list[str]) 
         return
     whole = pattern.matches(names)
     assert pattern.matches([*names, "below"]) or not whole
-
-
-def test_no_pattern_makes_matching_go_back_without_end() -> None:
-    """With plain backtracking each of these would take longer than the age of the universe."""
-    assert not PathPattern("*a" * 120 + "b").matches(["a" * 250])
-    assert not PathPattern("**/a/" * 50 + "b").matches(["a"] * 2000)
 
 
 @pytest.fixture
@@ -292,7 +288,7 @@ def test_a_file_in_an_excluded_folder_is_covered_from_beside_it(shop: Path, body
     assert covers(Exclusion([str(shop / "private")]), body, shop)
 
 
-def test_a_call_that_names_an_excluded_file_keeps_its_place_and_no_more(shop: Path) -> None:
+def test_of_calls_results_and_commits_what_is_excluded_is_taken_out(shop: Path) -> None:
     exclusion = Exclusion([str(shop / "private")])
     calls = [Intent(tool="Read", of=FileRead(paths=(path,))) for path in ("private/key", "open.md")]
     events = [Event(id="e", at_ms=1, client="x", cwd=str(shop), body=body) for body in calls]
@@ -301,15 +297,17 @@ def test_a_call_that_names_an_excluded_file_keeps_its_place_and_no_more(shop: Pa
         Intent(tool="Read", of=ToolUse(tool="Read")),
         calls[1],
     ]
-
-
-def test_a_result_without_its_call_says_nothing_where_a_folder_is_excluded(shop: Path) -> None:
     body = Outcome(tool="Read", output="the key", exit_code=1, failed=True)
     event = Event(id="e", at_ms=1, client="x", cwd=str(shop), body=body)
     left = Exclusion([str(shop / "private")]).applied(event, str(shop))
     assert left is not None
     assert left.body == Outcome(tool="Read", exit_code=1, failed=True)
     assert Exclusion([]).applied(event, str(shop)) is event
+    moved = FileChange(path="open/key", status="renamed", old_path="private/key")
+    files = (FileChange(path="private/key"), FileChange(path="open.md"), moved)
+    exclusion = Exclusion([str(shop / "private")])
+    assert exclusion.beside(files, str(shop)) == (FileChange(path="open.md"),)
+    assert Exclusion([]).beside(files, str(shop)) == files
 
 
 @pytest.mark.parametrize("name", ["shop/private", "shop/private/", "link"])
@@ -323,14 +321,6 @@ def test_the_names_of_a_folder_do_not_matter(shop: Path, name: str, folder: str)
 def test_what_is_beside_it_is_not_covered(shop: Path, path: str) -> None:
     assert not covers(Exclusion([str(shop / "private")]), FileWrite(path=path), shop)
     assert not covers(Exclusion([]), FileWrite(path="private/key"), shop)
-
-
-def test_of_a_commit_the_files_beside_it_are_left(shop: Path) -> None:
-    moved = FileChange(path="open/key", status="renamed", old_path="private/key")
-    files = (FileChange(path="private/key"), FileChange(path="open.md"), moved)
-    exclusion = Exclusion([str(shop / "private")])
-    assert exclusion.beside(files, str(shop)) == (FileChange(path="open.md"),)
-    assert Exclusion([]).beside(files, str(shop)) == files
 
 
 RULES = b'exclude = ["/secrets/", "*.pem"]'
@@ -438,23 +428,19 @@ def test_outputs_lose_the_lines_and_diffs_of_excluded_files(ruled: Path) -> None
         assert found.output == kept
 
 
-def test_a_call_that_is_left_out_keeps_its_place_before_its_result(ruled: Path) -> None:
+def test_calls_keep_their_place_and_what_is_elsewhere_or_never_recorded_is_left_out(
+    ruled: Path,
+) -> None:
     body = Intent(tool="fsWrite", of=FileWrite(path="secrets/key", content="hunter2"))
     assert left(ruled, body) == Intent(tool="fsWrite", of=ToolUse(tool="fsWrite"))
     result = Outcome(tool="fsWrite", output="hunter2", exit_code=0)
     assert left(ruled, result) == Outcome(tool="fsWrite", exit_code=0)
     assert left(ruled, result, b'name = "shop"') is result
-
-
-def test_a_file_of_another_work_tree_is_under_the_policy_there(ruled: Path) -> None:
     body = FileWrite(path=f"{ruled.parent}/other/private/x")
     for happening in (body, FileWrite(path="../other/private/x")):
         assert left(ruled, happening, b"") is None
     call = Intent(tool="fsWrite", of=body)
     assert left(ruled, call, b"") == Intent(tool="fsWrite", of=ToolUse(tool="fsWrite"))
-
-
-def test_kinds_that_are_never_recorded(ruled: Path) -> None:
     rules = b'never = ["prompt", "file-read", "output"]'
     assert left(ruled, Prompt(text="why?"), rules) is None
     assert left(ruled, FileRead(paths=("src/main.py",)), rules) is None
@@ -463,9 +449,7 @@ def test_kinds_that_are_never_recorded(ruled: Path) -> None:
     assert left(ruled, FileWrite(path="src/main.py"), rules)
 
 
-def test_under_a_policy_that_cannot_be_used_only_what_is_shown_on_purpose_is_kept(
-    ruled: Path,
-) -> None:
+def test_under_a_broken_policy_only_what_is_said_on_purpose_is_kept(ruled: Path) -> None:
     assert left(ruled, Reply(text="done"), b"exclude = 1") is None
     assert left(ruled, SessionStart(), b"exclude = 1") is None
     for body in (Remember(content="x"), Triage(signal=1, status="new", type="stale_state")):
