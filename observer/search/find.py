@@ -76,12 +76,11 @@ def corrected(sources: Sources, wanted: QueryPlan, filters: Filters) -> QueryPla
     """Return a plan with its typing errors corrected, by words of the items that it may find."""
     if wanted.expression:
         return wanted
-    likely = list(dict.fromkeys(wanted.words))
-    likely = [each for each in likely if len(each) >= SHORTEST and each.isalpha()]
-    counts = _counts(sources.view, [each for each in likely if len(pieces(each)) == 1])
-    strange = [word for word, count in counts.items() if not count]
+    likely = (each for each in wanted.words if len(each) >= SHORTEST and each.isalpha())
+    unknown = [each for each in dict.fromkeys(likely) if each.casefold() not in known_words()]
+    counts = _counts(sources.view, [each for each in unknown if len(pieces(each)) == 1])
     meant: dict[str, str] = {}
-    for word in [word for word in strange if word.casefold() not in known_words()][:MOST_WORDS]:
+    for word in [word for word, count in counts.items() if not count][:MOST_WORDS]:
         counts = _counts(sources.view, list(_slips(word.casefold())))
         commonest = sorted(filter(counts.get, counts), key=lambda slip: -counts[slip])[:TRIED]
         if held := next((slip for slip in commonest if _is_held(sources, slip, filters)), ""):
@@ -105,6 +104,8 @@ def corrected(sources: Sources, wanted: QueryPlan, filters: Filters) -> QueryPla
 
 def _counts(view: View, words: Sequence[str]) -> dict[str, int]:
     """Return how many items hold the stem of each word that has one; two stems may be as one."""
+    if not words:
+        return {}
     each = zip(words, view.codes(words), strict=True)
     codes = {word: of_word[0] for word, of_word in each if len(of_word) == 1}
     counts = view.counts(np.array(list(codes.values()), np.uint32))
