@@ -77,8 +77,9 @@ def corrected(sources: Sources, wanted: QueryPlan, filters: Filters) -> QueryPla
     if wanted.expression:
         return wanted
     likely = (each for each in wanted.words if len(each) >= SHORTEST and each.isalpha())
-    unknown = [each for each in dict.fromkeys(likely) if each.casefold() not in known_words()]
-    counts = _counts(sources.view, [each for each in unknown if len(pieces(each)) == 1])
+    plain = (each for each in dict.fromkeys(likely) if len(pieces(each)) == 1)
+    unknown = [each for each in plain if each.casefold() not in known_words()]
+    counts = _counts(sources.view, unknown) if unknown else {}
     meant: dict[str, str] = {}
     for word in [word for word, count in counts.items() if not count][:MOST_WORDS]:
         counts = _counts(sources.view, list(_slips(word.casefold())))
@@ -104,8 +105,6 @@ def corrected(sources: Sources, wanted: QueryPlan, filters: Filters) -> QueryPla
 
 def _counts(view: View, words: Sequence[str]) -> dict[str, int]:
     """Return how many items hold the stem of each word that has one; two stems may be as one."""
-    if not words:
-        return {}
     each = zip(words, view.codes(words), strict=True)
     codes = {word: of_word[0] for word, of_word in each if len(of_word) == 1}
     counts = view.counts(np.array(list(codes.values()), np.uint32))
