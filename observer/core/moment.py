@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 
 from observer.core.errors import BadInput
+from observer.core.model import iso
 
 _AGO = re.compile(r"(\d{1,5})\s*(min|h|d|w)")
 _STATED = re.compile(r"\b(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC\b")
@@ -52,10 +53,9 @@ def minute(at_ms: int) -> str:
 
     A local time has its zone behind it where that is not the present one, as in another season.
     """
-    at = datetime.fromtimestamp(at_ms // 1000, UTC)
     if not _IS_LOCAL.get():
-        return f"{at.isoformat(' ', 'minutes')[:16]}Z"
-    local = at.astimezone()
+        return f"{iso(at_ms)[:16].replace('T', ' ')}Z"
+    local = datetime.fromtimestamp(at_ms // 1000, UTC).astimezone()
     shown = local.isoformat(" ", "minutes")
     differs = local.utcoffset() != datetime.now(UTC).astimezone().utcoffset()
     return f"{shown[:16]} {shown[16:]}" if differs else shown[:16]

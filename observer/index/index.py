@@ -32,9 +32,9 @@ from observer.core.value import Value, decode_json
 from observer.index.arrays import CorruptFile, load, release, save
 from observer.index.segment import (
     Codes,
+    FileFacts,
     Segment,
     Stem,
-    facts_of,
     loaded,
     mean_length,
     merged,
@@ -124,7 +124,8 @@ class Files:
             # Named by what it ends with and its size: a merger and its last part differ in size.
             names.append(self._names.get(one) or f"{one.last_change:012d}-{one.size}.segment")
             if not self.has(one):
-                save(self._folder / names[-1], facts_of(one), one.arrays)
+                facts = FileFacts(last_change=one.last_change, model=one.model)
+                save(self._folder / names[-1], facts, one.arrays)
         listed = _Listed(epoch=epoch, segments=tuple(names))
         unfinished = self._folder / f".{_LIST}"
         unfinished.write_bytes(msgspec.json.encode(listed))

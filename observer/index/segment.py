@@ -489,11 +489,6 @@ def loaded(saved: SavedArrays) -> Segment:
     return Segment(saved.arrays, last_change=facts.last_change, model=facts.model)
 
 
-def facts_of(one: Segment) -> FileFacts:
-    """Return the metadata of a segment beside its arrays."""
-    return FileFacts(last_change=one.last_change, model=one.model)
-
-
 def _segment(arrays: dict[str, NDArray[Any]], facts: FileFacts, mean_length: float) -> Segment:
     vectors = arrays["vectors"]
     postings = inverted(arrays["tokens"], arrays["starts"], mean_length=mean_length)

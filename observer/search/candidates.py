@@ -109,7 +109,6 @@ def columns(
     semantic = np.zeros(len(places)) if vector is None else view.cosines(places, vector).clip(0, 1)
     crowding = _crowding(view, vector, places, found.by_vector if found.doubt else ())
     most = max(1, len(query.codes) - 1)
-    is_short = 1 < len(query.codes) <= MOST_OF_A_PHRASE
     exact = np.zeros(len(places))
     for sequence in query.sequences:
         exact += seen.hold(sequence) / len(query.sequences)
@@ -120,7 +119,8 @@ def columns(
         "semantic": semantic,
         "meaning_weight": trusted.meaning * distinctness(semantic, crowding, doubt=found.doubt),
         "close": (together - 1).clip(0) / most,
-        "phrase": seen.hold(query.codes.tolist()) * float(is_short),
+        # What stands side by side stands together, too.
+        "phrase": 1.0 * seen.hold(query.codes.tolist() if is_named else ()),
         "exact": exact,
         "weight": np.where(view.are(places, _QUESTIONS), ASKING, 1.0),
         "held": weights > 0,

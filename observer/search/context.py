@@ -211,7 +211,9 @@ def _answer(reader: StoreReader, request: PackRequest, basket: _Basket, hits: Se
             before = budget.left
             basket.take(hit)
             least = max(0, least - before + budget.left)
-        elif hit.item.id in over and not basket.take_summary(over[hit.item.id], keep=least):
+            continue
+        basket.name_alike(hit)
+        if hit.item.id in over and not basket.take_summary(over[hit.item.id], keep=least):
             postponed.append(hit.item)
     for item in postponed:
         if not basket.take_summary(over[item.id]):
@@ -287,11 +289,15 @@ class _Basket:
     def _is_full(self) -> bool:
         return self.budget.left < self._least or self.misses >= MOST_MISSES
 
+    def name_alike(self, hit: Hit) -> None:
+        """Name what was left out for saying the same as an item."""
+        for same in hit.alike:
+            self.budget.name(same, hit.item.title, f"says the same as #{hit.item.id}")
+
     def take(self, hit: Hit, *, keep: int = 0) -> None:
         """Buy what an item says that was not said; `keep` tokens are left then."""
         item = hit.item
-        for same in hit.alike:
-            self.budget.name(same, item.title, f"says the same as #{item.id}")
+        self.name_alike(hit)
         if self._is_full:
             self.budget.omit(item.id, item.title, NO_ROOM)
             return

@@ -76,12 +76,12 @@ def corrected(sources: Sources, wanted: QueryPlan, filters: Filters) -> QueryPla
     """Return a plan with its typing errors corrected, by words of the items that it may find."""
     if wanted.expression:
         return wanted
-    likely = list(dict.fromkeys(wanted.words))
-    likely = [each for each in likely if len(each) >= SHORTEST and each.isalpha()]
-    counts = _counts(sources.view, [each for each in likely if len(pieces(each)) == 1])
-    strange = [word for word, count in counts.items() if not count]
+    likely = (each for each in wanted.words if len(each) >= SHORTEST and each.isalpha())
+    plain = (each for each in dict.fromkeys(likely) if len(pieces(each)) == 1)
+    unknown = [each for each in plain if each.casefold() not in known_words()]
+    counts = _counts(sources.view, unknown) if unknown else {}
     meant: dict[str, str] = {}
-    for word in [word for word in strange if word.casefold() not in known_words()][:MOST_WORDS]:
+    for word in [word for word, count in counts.items() if not count][:MOST_WORDS]:
         counts = _counts(sources.view, list(_slips(word.casefold())))
         commonest = sorted(filter(counts.get, counts), key=lambda slip: -counts[slip])[:TRIED]
         if held := next((slip for slip in commonest if _is_held(sources, slip, filters)), ""):

@@ -46,6 +46,8 @@ def labels(item: Item, *, whole: bool = False) -> list[str]:
     """
     if whole:
         return [*_of_note(item), *(_label(each, item) for each in item.validity)]
+    if not item.validity:
+        return _of_note(item)
     marks = [each for each in item.validity if each.share >= LEAST_SHARE]
     moved = [each for each in marks if each.reason == "renamed"]
     if len(moved) > 1:

@@ -136,7 +136,7 @@ def context_characters(entry: PackEntry) -> int:
     item, said = entry.hit.item, labels(entry.hit.item)
     texts = (item.type, render.one_line(item.title), entry.content, *said)
     listed = len(',"validity":[]') + len('"",') * len(said) if said else 0
-    characters = sum(len(orjson.dumps(text).decode()) - 2 for text in texts)
+    characters = len(orjson.dumps(texts).decode()) - len("[]") - len('"",') * len(texts) + 1
     return _SHELL + len(str(item.id)) + characters + listed
 
 

@@ -159,14 +159,11 @@ def test_a_session_that_is_not_there_is_refused(filled: Filled, handle: str) -> 
         course(filled("a").reader, handle, owner="", limit=2)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
-        pytest.param(2, 1, [(-2, 20), (-1, 16), (0, 12), (1, 8)], id="inside"),
-        pytest.param(50, 50, [(-2, 20), (-1, 16), (0, 12), (1, 8), (2, 4)], id="more-than-is"),
-        pytest.param(0, 0, [(0, 12)], id="alone"),
-    ],
-)
+@pytest.mark.parametrize(("before", "after", "expected"), [
+    pytest.param(2, 1, [(-2, 20), (-1, 16), (0, 12), (1, 8)], id="inside"),
+    pytest.param(50, 50, [(-2, 20), (-1, 16), (0, 12), (1, 8), (2, 4)], id="more-than-is"),
+    pytest.param(0, 0, [(0, 12)], id="alone"),
+])  # fmt: skip
 def test_positions_are_relative_to_the_anchor(
     filled: Filled, before: int, after: int, expected: list[tuple[int, int]]
 ) -> None:
@@ -297,15 +294,12 @@ def test_a_timeline_and_a_course_show_sub_agents_of_sub_agents(
 COMMIT = BlamedCommit(hash="ab" * 20, authored_ms=AT_MS, committed_ms=AT_MS)
 
 
-@pytest.mark.parametrize(
-    ("project", "command", "output", "is_found"),
-    [
-        pytest.param(HERE, "git commit -m x", "x", True, id="it-committed"),
-        pytest.param(HERE, "make commit", "x", False, id="it-ran-no-git"),
-        pytest.param(HERE, "./ship", "[main abababa] x\n", True, id="git-says-so"),
-        pytest.param(ELSEWHERE, "git commit -m x", "x", False, id="it-committed-elsewhere"),
-    ],
-)
+@pytest.mark.parametrize(("project", "command", "output", "is_found"), [
+    pytest.param(HERE, "git commit -m x", "x", True, id="it-committed"),
+    pytest.param(HERE, "make commit", "x", False, id="it-ran-no-git"),
+    pytest.param(HERE, "./ship", "[main abababa] x\n", True, id="git-says-so"),
+    pytest.param(ELSEWHERE, "git commit -m x", "x", False, id="it-committed-elsewhere"),
+])  # fmt: skip
 def test_who_committed_ran_git_in_the_project(
     store: SqliteStore, project: int, command: str, output: str, *, is_found: bool
 ) -> None:

@@ -131,15 +131,12 @@ def test_what_may_not_be_shown_is_not_counted(store: SqliteStore, filled: Filled
 REST = "Nobody may stay logged in for longer."
 
 
-@pytest.mark.parametrize(
-    ("fields", "content"),
-    [
-        pytest.param({"narrative": "Login by cookie"}, "", id="title-as-narrative"),
-        pytest.param({"narrative": "Login by cookie."}, "", id="but-for-a-stop"),
-        pytest.param({"narrative": f"Login by cookie.\n{REST}"}, REST, id="title-then-more"),
-        pytest.param({"facts": ("Login by cookie",)}, "", id="title-as-fact"),
-    ],
-)
+@pytest.mark.parametrize(("fields", "content"), [
+    pytest.param({"narrative": "Login by cookie"}, "", id="title-as-narrative"),
+    pytest.param({"narrative": "Login by cookie."}, "", id="but-for-a-stop"),
+    pytest.param({"narrative": f"Login by cookie.\n{REST}"}, REST, id="title-then-more"),
+    pytest.param({"facts": ("Login by cookie",)}, "", id="title-as-fact"),
+])  # fmt: skip
 def test_a_title_is_not_paid_for_again(
     filled: Filled, fields: dict[str, Any], content: str
 ) -> None:

@@ -118,14 +118,11 @@ def test_content_follows_the_query(filled: Filled) -> None:
     assert found.entries[0].content.startswith("… The login broke.")
 
 
-@pytest.mark.parametrize(
-    ("fields", "content"),
-    [
-        pytest.param({"narrative": "n", "facts": ("f",), "subtitle": "s"}, "n", id="narrative"),
-        pytest.param({"facts": ("f", "g"), "subtitle": "s"}, "f; g", id="facts"),
-        pytest.param({"subtitle": "s"}, "s", id="subtitle"),
-    ],
-)
+@pytest.mark.parametrize(("fields", "content"), [
+    pytest.param({"narrative": "n", "facts": ("f",), "subtitle": "s"}, "n", id="narrative"),
+    pytest.param({"facts": ("f", "g"), "subtitle": "s"}, "f; g", id="facts"),
+    pytest.param({"subtitle": "s"}, "s", id="subtitle"),
+])  # fmt: skip
 def test_content_is_the_fullest_text(filled: Filled, fields: dict[str, Any], content: str) -> None:
     assert packed(filled(an_item(1, **fields))).entries[0].content == content
 

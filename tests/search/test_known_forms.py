@@ -52,19 +52,16 @@ def shown(command: str, *known: Alternative, cwd: str = "/app") -> str:
     return found.worked.line if found else ""
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [
-        pytest.param("wrap bun test", "bun test", id="as it failed"),
-        pytest.param("cd src && wrap bun test", "", id="as it failed elsewhere"),
-        pytest.param("wrap bun lint --strict", "bun test", id="by the word to blame"),
-        pytest.param("wrap bunx test", "", id="by a longer word"),
-        pytest.param("wrap git status", "", id="by another word"),
-        pytest.param("bun test", "", id="the form that works"),
-        pytest.param("git commit -m 'wrap bun test'", "", id="in words"),
-        pytest.param("", "", id="nothing"),
-    ],
-)
+@pytest.mark.parametrize(("command", "expected"), [
+    pytest.param("wrap bun test", "bun test", id="as it failed"),
+    pytest.param("cd src && wrap bun test", "", id="as it failed elsewhere"),
+    pytest.param("wrap bun lint --strict", "bun test", id="by the word to blame"),
+    pytest.param("wrap bunx test", "", id="by a longer word"),
+    pytest.param("wrap git status", "", id="by another word"),
+    pytest.param("bun test", "", id="the form that works"),
+    pytest.param("git commit -m 'wrap bun test'", "", id="in words"),
+    pytest.param("", "", id="nothing"),
+])  # fmt: skip
 def test_only_what_cannot_run_is_answered(command: str, expected: str) -> None:
     assert shown(command, WRAPPED) == expected
 
@@ -75,18 +72,13 @@ def test_the_folder_is_part_of_a_form() -> None:
     assert shown("bun run lint", folder) == ""
 
 
-@pytest.mark.parametrize(
-    "unsure",
-    [
-        pytest.param(replace(WRAPPED, reason=""), id="only a setting was missing"),
-        pytest.param(replace(WRAPPED, reason="service"), id="a service was not up"),
-        pytest.param(replace(WRAPPED, reason="stopped"), id="it was interrupted"),
-        pytest.param(replace(WRAPPED, is_refuted=True), id="it has worked since"),
-        pytest.param(
-            replace(WRAPPED, failed=replace(WRAPPED.failed, line="wrap bun te…")), id="cut"
-        ),
-    ],
-)
+@pytest.mark.parametrize("unsure", [
+    pytest.param(replace(WRAPPED, reason=""), id="only a setting was missing"),
+    pytest.param(replace(WRAPPED, reason="service"), id="a service was not up"),
+    pytest.param(replace(WRAPPED, reason="stopped"), id="it was interrupted"),
+    pytest.param(replace(WRAPPED, is_refuted=True), id="it has worked since"),
+    pytest.param(replace(WRAPPED, failed=replace(WRAPPED.failed, line="wrap bun te…")), id="cut"),
+])  # fmt: skip
 def test_what_is_not_certain_is_not_shown(unsure: Alternative) -> None:
     assert shown("wrap bun test", unsure) == ""
 
@@ -119,19 +111,11 @@ def ran(title: str, *, number: int = 1, category: str = "", line: str = "") -> I
     )
 
 
-@pytest.mark.parametrize(
-    ("title", "expected"),
-    [
-        ("pytest -q", True),
-        ("pytest: 3 failed", True),
-        ("npm run test:unit", True),
-        ("biome check src", True),
-        ("cargo clippy: 2 warnings", True),
-        ("ls", False),
-        ("git status", False),
-        ("", False),
-    ],
-)
+@pytest.mark.parametrize(("title", "expected"), [
+    ("pytest -q", True), ("pytest: 3 failed", True), ("npm run test:unit", True),
+    ("biome check src", True), ("cargo clippy: 2 warnings", True), ("ls", False),
+    ("git status", False), ("", False),
+])  # fmt: skip
 def test_a_check_is_known_by_its_command(title: str, expected: bool) -> None:
     assert is_check(ran(title)) is expected
 

@@ -43,29 +43,22 @@ from observer.store.database import SqliteStore
 from .conftest import Filled, an_item
 
 
-@pytest.mark.parametrize(
-    ("bm25", "words"),
-    [
-        pytest.param([9, 4.5], [1, 0.5], id="better than good"),
-        pytest.param([8, 4], [1, 0.5], id="good"),
-        pytest.param([2, 1], [0.25, 0.125], id="a quarter of it"),
-        pytest.param([0, 0], [0, 0], id="nothing"),
-        pytest.param([], [], id="no item"),
-    ],
-)
+@pytest.mark.parametrize(("bm25", "words"), [
+    pytest.param([9, 4.5], [1, 0.5], id="better than good"),
+    pytest.param([8, 4], [1, 0.5], id="good"),
+    pytest.param([2, 1], [0.25, 0.125], id="a quarter of it"),
+    pytest.param([0, 0], [0, 0], id="nothing"), pytest.param([], [], id="no item"),
+])  # fmt: skip
 def test_words_count_by_how_good_they_are(bm25: list[float], words: list[float]) -> None:
     found = trust(np.array(bm25), good=8, doubt=0, is_named=False)
     assert found.words.tolist() == pytest.approx(words)
 
 
-@pytest.mark.parametrize(
-    ("text", "doubt"),
-    [
-        pytest.param("ledger", 0, id="all of it"),
-        pytest.param("ledger rome", 0.75, id="a half, and neither is rarer"),
-        pytest.param("basel", 1, id="nothing"),
-    ],
-)
+@pytest.mark.parametrize(("text", "doubt"), [
+    pytest.param("ledger", 0, id="all of it"),
+    pytest.param("ledger rome", 0.75, id="a half, and neither is rarer"),
+    pytest.param("basel", 1, id="nothing"),
+])  # fmt: skip
 def test_a_query_is_doubted_by_what_no_item_holds(filled: Filled, text: str, doubt: float) -> None:
     sources = filled("the ledger", "rome", "oslo")
     query = QueryWords(sources.reader, sources.view, plan(text))
@@ -100,16 +93,11 @@ def test_what_words_leave_open_goes_to_meaning_if_it_is_no_name(
     assert trust(np.array([8]), good=8, doubt=doubt, is_named=is_named).meaning == meaning
 
 
-@pytest.mark.parametrize(
-    ("together", "count", "expected"),
-    [
-        pytest.param([3, 1], 3, True, id="all of them in one item"),
-        pytest.param([2, 2], 3, False, id="never all"),
-        pytest.param([1], 1, False, id="one word"),
-        pytest.param([6], 6, False, id="a sentence"),
-        pytest.param([], 2, False, id="no item"),
-    ],
-)
+@pytest.mark.parametrize(("together", "count", "expected"), [
+    pytest.param([3, 1], 3, True, id="all of them in one item"),
+    pytest.param([2, 2], 3, False, id="never all"), pytest.param([1], 1, False, id="one word"),
+    pytest.param([6], 6, False, id="a sentence"), pytest.param([], 2, False, id="no item"),
+])  # fmt: skip
 def test_a_name_is_a_few_words_that_stand_together(
     together: list[int], count: int, *, expected: bool
 ) -> None:
@@ -119,15 +107,10 @@ def test_a_name_is_a_few_words_that_stand_together(
 ALL = HitSignals(semantic=1.0, fts5=1.0, recency=1.0, project_match=1.0)
 
 
-@pytest.mark.parametrize(
-    ("age_ms", "expected"),
-    [
-        pytest.param(0, 1.0, id="now"),
-        pytest.param(HALF_LIFE_MS, 0.5, id="a-week"),
-        pytest.param(2 * HALF_LIFE_MS, 0.25, id="two-weeks"),
-        pytest.param(-5, 1.0, id="the-future"),
-    ],
-)
+@pytest.mark.parametrize(("age_ms", "expected"), [
+    pytest.param(0, 1.0, id="now"), pytest.param(HALF_LIFE_MS, 0.5, id="a-week"),
+    pytest.param(2 * HALF_LIFE_MS, 0.25, id="two-weeks"), pytest.param(-5, 1.0, id="the-future"),
+])  # fmt: skip
 def test_recency_halves_every_week(age_ms: int, expected: float) -> None:
     assert recency(10**12 - age_ms, now_ms=10**12) == pytest.approx(expected)
 
@@ -152,34 +135,23 @@ def _hit(item: Item, score: float) -> Hit:
     return Hit(item=item, score=score, signals=HitSignals())
 
 
-@pytest.mark.parametrize(
-    ("standing", "factor"),
-    [
-        ((), 1.0),
-        ((Validity(reason="renamed"),), 1.0),
-        ((Validity(reason="supersedes", target=3),), 1.0),
-        ((Validity(reason="changed"),), 1.0),
-        ((Validity(reason="reverted", share=0.5),), 0.85),
-        ((Validity(reason="superseded"), Validity(reason="elsewhere")), 0.4),
-    ],
-    ids=["holds", "renamed", "supersedes", "changed", "half", "both"],
-)
+@pytest.mark.parametrize(("standing", "factor"), [
+    ((), 1.0), ((Validity(reason="renamed"),), 1.0),
+    ((Validity(reason="supersedes", target=3),), 1.0), ((Validity(reason="changed"),), 1.0),
+    ((Validity(reason="reverted", share=0.5),), 0.85),
+    ((Validity(reason="superseded"), Validity(reason="elsewhere")), 0.4),
+], ids=["holds", "renamed", "supersedes", "changed", "half", "both"])  # fmt: skip
 def test_a_score_is_less_by_what_happened(standing: tuple[Validity, ...], factor: float) -> None:
     assert staleness_factor(standing) == pytest.approx(factor)
 
 
-@pytest.mark.parametrize(
-    ("item", "stale"),
-    [
-        (_item(), False),
-        (_item(1, stale_ms=5), True),
-        (_item(1, Validity(reason="changed", share=0.5)), True),
-        (_item(1, Validity(reason="changed", share=0.4)), False),
-        (_item(1, Validity(reason="elsewhere")), False),
-        (_item(1, Validity(reason="superseded")), True),
-    ],
-    ids=["holds", "by itself", "half", "less", "elsewhere", "superseded"],
-)
+@pytest.mark.parametrize(("item", "stale"), [
+    (_item(), False), (_item(1, stale_ms=5), True),
+    (_item(1, Validity(reason="changed", share=0.5)), True),
+    (_item(1, Validity(reason="changed", share=0.4)), False),
+    (_item(1, Validity(reason="elsewhere")), False),
+    (_item(1, Validity(reason="superseded")), True),
+], ids=["holds", "by itself", "half", "less", "elsewhere", "superseded"])  # fmt: skip
 def test_an_item_is_stale_once_half_of_it_is(item: Item, *, stale: bool) -> None:
     assert is_stale(item) is stale
 
@@ -287,19 +259,11 @@ TWIN = Project(id=5, uuid="u-5", name="other", roots=("/srv/other",))
 EVERY = (SHOP, INNER, OTHER, TWIN)
 
 
-@pytest.mark.parametrize(
-    ("handle", "project"),
-    [
-        ("u-2", SHOP),
-        ("/home/ana/shop", SHOP),
-        ("example.org/ana/shop", SHOP),
-        ("shop", SHOP),
-        ("Shop", INNER),
-        ("store", SHOP),
-        ("/home/ana/shop/src/cart.py", SHOP),
-        ("/home/ana/shop/api/main.py", INNER),
-    ],
-)
+@pytest.mark.parametrize(("handle", "project"), [
+    ("u-2", SHOP), ("/home/ana/shop", SHOP), ("example.org/ana/shop", SHOP), ("shop", SHOP),
+    ("Shop", INNER), ("store", SHOP), ("/home/ana/shop/src/cart.py", SHOP),
+    ("/home/ana/shop/api/main.py", INNER),
+])  # fmt: skip
 def test_a_handle_means_one_project(handle: str, project: Project) -> None:
     assert named(EVERY, handle) == project
 
@@ -322,19 +286,16 @@ def test_before_the_first_project_the_refusal_says_how_to_begin() -> None:
     assert "observer install" in (refused.value.hint or "")
 
 
-@pytest.mark.parametrize(
-    ("files", "names", "home"),
-    [
-        pytest.param(["/home/ana/shop/src/cart.py"], ("src/cart.py",), 2, id="whole-path"),
-        pytest.param(["/home/ana/shop/api/main.py"], ("main.py",), 3, id="nested-project"),
-        pytest.param(["./src/cart.py", "lib//a/"], ("src/cart.py", "lib/a"), None, id="untidy"),
-        pytest.param(["/etc/hosts"], ("/etc/hosts",), None, id="in-no-project"),
-        pytest.param(["/home/ana/shop/a", "/srv/other/b"], ("a", "b"), None, id="of-two"),
-        pytest.param(["/home/ana/shop/a", "b"], ("a", "b"), None, id="whole-and-end"),
-        pytest.param(["/home/ana/shop/", "/home/ana/shop/a"], (), 2, id="root"),
-        pytest.param([], (), None, id="none"),
-    ],
-)
+@pytest.mark.parametrize(("files", "names", "home"), [
+    pytest.param(["/home/ana/shop/src/cart.py"], ("src/cart.py",), 2, id="whole-path"),
+    pytest.param(["/home/ana/shop/api/main.py"], ("main.py",), 3, id="nested-project"),
+    pytest.param(["./src/cart.py", "lib//a/"], ("src/cart.py", "lib/a"), None, id="untidy"),
+    pytest.param(["/etc/hosts"], ("/etc/hosts",), None, id="in-no-project"),
+    pytest.param(["/home/ana/shop/a", "/srv/other/b"], ("a", "b"), None, id="of-two"),
+    pytest.param(["/home/ana/shop/a", "b"], ("a", "b"), None, id="whole-and-end"),
+    pytest.param(["/home/ana/shop/", "/home/ana/shop/a"], (), 2, id="root"),
+    pytest.param([], (), None, id="none"),
+])  # fmt: skip
 def test_files_are_named_as_items_name_them(
     files: list[str], names: tuple[str, ...], home: int | None
 ) -> None:

@@ -52,21 +52,16 @@ CORPUS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param("authentication AND JWT", {0}, id="and"),
-        pytest.param("authentication OR authorization", {0, 1, 2}, id="or"),
-        pytest.param("authentication NOT OAuth", {0}, id="not"),
-        pytest.param('"JWT token"', {0, 3}, id="phrase"),
-        pytest.param("authen*", {0, 2}, id="prefix"),
-        pytest.param("title:midd*", {1}, id="column"),
-        pytest.param("narrative:middleware", set(), id="other-column"),
-        pytest.param("validating authentications", {0, 2, 3}, id="prose-stemmed"),
-        pytest.param("src/auth.ts", {2, 4}, id="file"),
-        pytest.param("zebra", set(), id="nothing"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    pytest.param("authentication AND JWT", {0}, id="and"),
+    pytest.param("authentication OR authorization", {0, 1, 2}, id="or"),
+    pytest.param("authentication NOT OAuth", {0}, id="not"),
+    pytest.param('"JWT token"', {0, 3}, id="phrase"), pytest.param("authen*", {0, 2}, id="prefix"),
+    pytest.param("title:midd*", {1}, id="column"),
+    pytest.param("narrative:middleware", set(), id="other-column"),
+    pytest.param("validating authentications", {0, 2, 3}, id="prose-stemmed"),
+    pytest.param("src/auth.ts", {2, 4}, id="file"), pytest.param("zebra", set(), id="nothing"),
+])  # fmt: skip
 def test_the_language_finds_what_it_says(filled: Filled, text: str, expected: set[int]) -> None:
     assert set(titles(run(filled(*CORPUS), text))) == {CORPUS[place] for place in expected}
 
@@ -139,17 +134,14 @@ def test_a_rank_is_the_place_in_the_answer_of_one_leg(filled: Filled) -> None:
     assert {shown[title].meaning_rank for title in shown} == {1, 2, 3}
 
 
-@pytest.mark.parametrize(
-    ("text", "signals"),
-    [
-        pytest.param("JWT tokens", {"close": 1.0, "phrase": 1.0}, id="side-by-side"),
-        pytest.param("tokens JWT", {"close": 1.0, "phrase": 0.0}, id="turned-round"),
-        pytest.param("authentication tokens", {"close": 1.0, "phrase": 0.0}, id="near"),
-        pytest.param('"JWT tokens" now', {"exact": 1.0}, id="quoted"),
-        pytest.param("src/auth.ts queryPromise other_name", {"exact": 2 / 3}, id="names"),
-        pytest.param("JWT", {"close": 0.0, "phrase": 0.0, "exact": 0.0}, id="one-word"),
-    ],
-)
+@pytest.mark.parametrize(("text", "signals"), [
+    pytest.param("JWT tokens", {"close": 1.0, "phrase": 1.0}, id="side-by-side"),
+    pytest.param("tokens JWT", {"close": 1.0, "phrase": 0.0}, id="turned-round"),
+    pytest.param("authentication tokens", {"close": 1.0, "phrase": 0.0}, id="near"),
+    pytest.param('"JWT tokens" now', {"exact": 1.0}, id="quoted"),
+    pytest.param("src/auth.ts queryPromise other_name", {"exact": 2 / 3}, id="names"),
+    pytest.param("JWT", {"close": 0.0, "phrase": 0.0, "exact": 0.0}, id="one-word"),
+])  # fmt: skip
 def test_what_stands_together_is_shown(
     filled: Filled, text: str, signals: dict[str, float]
 ) -> None:
@@ -191,16 +183,11 @@ def test_what_happened_in_two_projects_is_no_repetition(filled: Filled) -> None:
     assert shown == [(HERE, (12,)), (ELSEWHERE, ())]
 
 
-@pytest.mark.parametrize(
-    ("narrowed", "notice"),
-    [
-        pytest.param({"types": ("command",)}, NOTHING_HELD, id="other-words"),
-        pytest.param(
-            {"types": ("commands", "command")}, "no item is of type 'commands'", id="type"
-        ),
-        pytest.param({"branch": "origin/main"}, "no item is of branch 'origin/main'", id="branch"),
-    ],
-)
+@pytest.mark.parametrize(("narrowed", "notice"), [
+    pytest.param({"types": ("command",)}, NOTHING_HELD, id="other-words"),
+    pytest.param({"types": ("commands", "command")}, "no item is of type 'commands'", id="type"),
+    pytest.param({"branch": "origin/main"}, "no item is of branch 'origin/main'", id="branch"),
+])  # fmt: skip
 def test_an_empty_answer_names_the_filter_that_nothing_can_pass(
     filled: Filled, narrowed: dict[str, Any], notice: str
 ) -> None:
@@ -247,17 +234,13 @@ def test_only_the_newest_matches_of_an_expression_are_ranked_and_that_is_said(
     assert "only the newest 3 matches" in found.degraded
 
 
-@pytest.mark.parametrize(
-    ("files", "ids"),
-    [
-        pytest.param(("src/auth.ts",), {4, 8}, id="path"),
-        pytest.param(("auth.ts",), {4, 8, 16}, id="name"),
-        pytest.param(("src",), {4, 8}, id="folder"),
-        pytest.param(("auth",), set(), id="half-a-name"),
-        pytest.param(("lib/auth.ts", "tests/"), {12, 16}, id="several"),
-        pytest.param(('"', "é AND ("), set(), id="no-file"),
-    ],
-)
+@pytest.mark.parametrize(("files", "ids"), [
+    pytest.param(("src/auth.ts",), {4, 8}, id="path"),
+    pytest.param(("auth.ts",), {4, 8, 16}, id="name"), pytest.param(("src",), {4, 8}, id="folder"),
+    pytest.param(("auth",), set(), id="half-a-name"),
+    pytest.param(("lib/auth.ts", "tests/"), {12, 16}, id="several"),
+    pytest.param(('"', "é AND ("), set(), id="no-file"),
+])  # fmt: skip
 def test_only_what_touched_a_file_is_found(
     filled: Filled, files: tuple[str, ...], ids: set[int]
 ) -> None:
@@ -523,13 +506,10 @@ def test_a_turn_stands_in_the_place_of_its_sessions_summary(filled: Filled, summ
     assert [hit.item.type for hit in found.hits if hit.item.title == turn.title] == ["turn"]
 
 
-@pytest.mark.parametrize(
-    ("asked", "filters"),
-    [
-        pytest.param("round the total of zebras", {"types": ("command", "turn")}, id="types"),
-        pytest.param("round OR zebras", {}, id="an expression"),
-    ],
-)
+@pytest.mark.parametrize(("asked", "filters"), [
+    pytest.param("round the total of zebras", {"types": ("command", "turn")}, id="types"),
+    pytest.param("round OR zebras", {}, id="an expression"),
+])  # fmt: skip
 def test_the_newest_work_is_not_shown_where_more_is_asked_for(
     worked: Sources, asked: str, filters: dict[str, Any]
 ) -> None:
@@ -586,14 +566,11 @@ def test_the_summary_of_a_session_stands_below_what_took_the_place_of_its_words(
     assert titles(run(filled(old, new, summary), "cents in money"))[0] == new.title
 
 
-@pytest.mark.parametrize(
-    ("title", "session", "expected"),
-    [
-        pytest.param("retry limit", 3, ["fix", "turn"], id="one-title"),
-        pytest.param("retry limit of uploads", 3, ["fix", "summary", "turn"], id="another"),
-        pytest.param("retry limit", 4, ["fix", "summary", "turn"], id="other-session"),
-    ],
-)
+@pytest.mark.parametrize(("title", "session", "expected"), [
+    pytest.param("retry limit", 3, ["fix", "turn"], id="one-title"),
+    pytest.param("retry limit of uploads", 3, ["fix", "summary", "turn"], id="another"),
+    pytest.param("retry limit", 4, ["fix", "summary", "turn"], id="other-session"),
+])  # fmt: skip
 def test_of_a_summary_and_a_turn_of_its_title_one_is_shown(
     filled: Filled, title: str, session: int, expected: list[str]
 ) -> None:
@@ -632,19 +609,16 @@ def test_no_query_browses_the_newest(filled: Filled, text: str) -> None:
     assert [hit.item.id for hit in run(filled(), text, types=("decision",)).hits] == [36]
 
 
-@pytest.mark.parametrize(
-    ("text", "found", "notice"),
-    [
-        pytest.param("login of yesterday", [1], "only of", id="words"),
-        pytest.param("what happened yesterday?", [1], "only of", id="anything"),
-        pytest.param("yesterday", [1], "only of", id="nothing-else"),
-        pytest.param("login 2 days ago", [2], "only of", id="ago"),
-        pytest.param("zebra of yesterday", [], "nothing of", id="nothing-fits"),
-        pytest.param("login 20 days ago", [1, 2, 3, 4], "nothing of", id="nothing-of-then"),
-        pytest.param('"login" "of yesterday"', [], "", id="quoted"),
-        pytest.param("title:login AND yesterday", [], "", id="expression"),
-    ],
-)
+@pytest.mark.parametrize(("text", "found", "notice"), [
+    pytest.param("login of yesterday", [1], "only of", id="words"),
+    pytest.param("what happened yesterday?", [1], "only of", id="anything"),
+    pytest.param("yesterday", [1], "only of", id="nothing-else"),
+    pytest.param("login 2 days ago", [2], "only of", id="ago"),
+    pytest.param("zebra of yesterday", [], "nothing of", id="nothing-fits"),
+    pytest.param("login 20 days ago", [1, 2, 3, 4], "nothing of", id="nothing-of-then"),
+    pytest.param('"login" "of yesterday"', [], "", id="quoted"),
+    pytest.param("title:login AND yesterday", [], "", id="expression"),
+])  # fmt: skip
 def test_time_words_restrict_unless_nothing_of_then_fits(
     filled: Filled, text: str, found: list[int], notice: str
 ) -> None:
@@ -674,14 +648,11 @@ def test_weak_hits_are_left_out_and_counted(filled: Filled) -> None:
     assert strong.notice == "2 weak hits left out"
 
 
-@pytest.mark.parametrize(
-    ("text", "titles_", "kept"),
-    [
-        pytest.param("login", ["login", "login " * 9 + "thing " * 90], 2, id="all-words-are-held"),
-        pytest.param("zebra", ["login"], 0, id="nothing"),
-        pytest.param("login page", ["a login", "a page"], 2, id="none-is-better"),
-    ],
-)
+@pytest.mark.parametrize(("text", "titles_", "kept"), [
+    pytest.param("login", ["login", "login " * 9 + "thing " * 90], 2, id="all-words-are-held"),
+    pytest.param("zebra", ["login"], 0, id="nothing"),
+    pytest.param("login page", ["a login", "a page"], 2, id="none-is-better"),
+])  # fmt: skip
 def test_what_is_not_weaker_is_kept(
     filled: Filled, text: str, titles_: list[str], kept: int
 ) -> None:
@@ -713,15 +684,11 @@ def test_a_word_that_means_nothing_finds_nothing_and_says_so(filled: Filled, wor
     assert (found.hits, found.notice) == ((), NOTHING_NEAR)
 
 
-@pytest.mark.parametrize(
-    ("text", "is_found"),
-    [
-        pytest.param("fruit", True, id="known"),
-        pytest.param("repidipi mewalome", False, id="made-up"),
-        pytest.param("fruitBowl", True, id="known-by-a-part"),
-        pytest.param("repidipi 水果", True, id="of-another-script"),
-    ],
-)
+@pytest.mark.parametrize(("text", "is_found"), [
+    pytest.param("fruit", True, id="known"), pytest.param("repidipi mewalome", False, id="made-up"),
+    pytest.param("fruitBowl", True, id="known-by-a-part"),
+    pytest.param("repidipi 水果", True, id="of-another-script"),
+])  # fmt: skip
 def test_made_up_words_are_near_to_nothing(filled: Filled, text: str, *, is_found: bool) -> None:
     sources = filled("banana", "apple", "cherry", meanings=True)
     encode = sources.encode

@@ -135,14 +135,10 @@ def test_how_checks_are_run_here_is_named_with_the_folder(
     assert texts(begun(store), CHECKS) == ["`uv run pytest -q` in api · `ruff check .`"]
 
 
-@pytest.mark.parametrize(
-    ("red", "branch", "named"),
-    [
-        ("npm run test", "main", []),
-        ("npm run test:unit", "main", ["`npm run test`"]),
-        ("npm run test", "float", ["`npm run test`"]),
-    ],
-)
+@pytest.mark.parametrize(("red", "branch", "named"), [
+    ("npm run test", "main", []), ("npm run test:unit", "main", ["`npm run test`"]),
+    ("npm run test", "float", ["`npm run test`"]),
+])  # fmt: skip
 def test_what_is_red_here_is_not_named_as_a_check_that_works(
     store: SqliteStore, add: Callable[..., None], red: str, branch: str, named: list[str]
 ) -> None:

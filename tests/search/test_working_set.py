@@ -105,16 +105,13 @@ def test_what_is_changed_again_and_again_outweighs_what_was_changed_once(
     assert files(store) == ["other.py", "README.md", "once.py"]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        pytest.param("see `src/cart.py`: it rounds", {"src/cart.py"}, id="path"),
-        pytest.param("**cart.py** changed", {"src/cart.py"}, id="name"),
-        pytest.param("cart.pyc, a cart.py.bak", set(), id="other"),
-        pytest.param("index.ts", set(), id="name of two"),
-        pytest.param("src: api/index.ts", {"src/api/index.ts"}, id="two parts"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    pytest.param("see `src/cart.py`: it rounds", {"src/cart.py"}, id="path"),
+    pytest.param("**cart.py** changed", {"src/cart.py"}, id="name"),
+    pytest.param("cart.pyc, a cart.py.bak", set(), id="other"),
+    pytest.param("index.ts", set(), id="name of two"),
+    pytest.param("src: api/index.ts", {"src/api/index.ts"}, id="two parts"),
+])  # fmt: skip
 def test_a_text_names_a_file_as_far_as_no_other_has_that_name(text: str, said: set[str]) -> None:
     assert named_in(text, ["src/cart.py", "src/api/index.ts", "web/index.ts"]) == said
 
