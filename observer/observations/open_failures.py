@@ -152,7 +152,9 @@ class EndedCommand(NamedTuple):
         """Whether the program did its work, whatever it found."""
         result = self.result
         is_judged = result.is_check and (result.passed is not None or result.failed is not None)
-        return not self.unstarted.reason and (result.ok is not False or is_judged)
+        # An exit status does not say which one of `a || b` worked.
+        is_sure = all(part.sign != "||" for part in simple_commands(self.body.command))
+        return not self.unstarted.reason and (is_judged or (result.ok is not False and is_sure))
 
 
 def ended_command(

@@ -186,6 +186,7 @@ def test_a_pair_is_reported_once_and_counts_how_often_it_was_met(feed: Feed) -> 
     [
         pytest.param((MISSING, (2, WORKED)), id="in another session"),
         pytest.param((MISSING, green("bun run build", "ok")), id="something else"),
+        pytest.param((MISSING, green("bun test || ls || echo no", "ok")), id="one of several"),
         pytest.param((MISSING, replace(WORKED, exit_code=2, output="oops")), id="it failed too"),
         pytest.param((FAILED, edit("cart.py"), green("A=1 pytest -q", "1 passed")), id="edited"),
         pytest.param((red("pytest", "error: no"), green("pytest a.py", "1 passed")), id="a part"),
