@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from observer.importers.jsonl import Problems
-from observer.importers.shelf.claude_code import HookCalls, Records
+from observer.importers.shelf.claude_code import HookCalls, place_of, rows_of
 
 Json = dict[str, Any]
 
@@ -40,8 +40,8 @@ class Transcript:
 
     def __init__(self, paths: Iterable[Path], session: str) -> None:
         self.session = session
-        self._records = Records(paths, session, problems=Problems())
-        self.folder, _ = self._records.folder()
+        self._rows = rows_of(paths, session, problems=Problems(), known=frozenset())
+        self.folder, _ = place_of(self._rows)
 
     @cached_property
     def events(self) -> list[HookEvent]:
@@ -57,7 +57,7 @@ class Transcript:
         return [str(each.get("file_path", "")) for each in given if isinstance(each, dict)]
 
     def _calls(self) -> HookCalls:
-        return HookCalls(self._records, self.session, {})
+        return HookCalls(self._rows, self.session, {})
 
     def _relocated(self, payload: object) -> Json:
         text = self.relocate(msgspec.json.encode(payload).decode())
