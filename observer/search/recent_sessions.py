@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import posixpath
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -289,10 +290,20 @@ class RecentSessions:
         yield from (step for step in todos.steps_of(last.state) if step not in done)
 
     def pull(self, last: PastSession) -> tuple[PastSession, str] | None:
-        """Return the pull request of the branch, and the session that named it; None if none is."""
+        """Return the pull request of the branch, and the session that named it; None if none is.
+
+        One that a commit since then names as forges do when they merge it is none any more.
+        """
         branch = last.session.branch
         known = (past for past in self.all if branch not in _UNNAMED and branch in past.state.pulls)
-        return next(((past, past.state.pulls[branch]) for past in known), None)
+        found = next(((past, past.state.pulls[branch]) for past in known), None)
+        if found is None:
+            return None
+        since_ms, number = found[0].session.started_ms, found[1].rpartition("/")[2]
+        merged = re.compile(rf"(?: pull request |\()#{number}\b")
+        since = Filters(project_id=self._project_id, types=("commit",), since_ms=since_ms)
+        commits = self._reader.recent(since, limit=LATEST)
+        return None if any(merged.search(commit.title) for commit in commits) else found
 
 
 def _sayings(turn: Item) -> set[str]:

@@ -484,8 +484,23 @@ def test_the_pull_request_of_the_branch_is_named(shop: Shop, git: Git, tmp_path:
     url = "https://github.com/ana/shop/pull/7"
     shop.tell(Command(command="gh pr create --fill", output=f"{url}\n", exit_code=0))
     assert shop.said("pull request") == [url]
+    shop.tell(Commit(hash="a" * 40, subject="Round half up (#78)"), client="git", session="")
+    assert shop.said("pull request") == [url]
     git(tmp_path / "shop", "checkout", "-q", "-b", "other")
     shop.save("cart.py", session="new", ago_h=0.5)
+    assert shop.said("pull request") == []
+
+
+@pytest.mark.parametrize(
+    "subject", ["Round half even (#7)", "Merge pull request #7 from ana/topic"]
+)
+def test_a_pull_request_that_was_merged_is_not_named(
+    shop: Shop, git: Git, tmp_path: Path, subject: str
+) -> None:
+    git(tmp_path / "shop", "checkout", "-q", "-b", "topic")
+    made = Command(command="gh pr create", output="https://github.com/ana/shop/pull/7", exit_code=0)
+    shop.tell(made, ago_h=2)
+    shop.tell(Commit(hash="a" * 40, subject=subject), client="git", session="", ago_h=1)
     assert shop.said("pull request") == []
 
 
