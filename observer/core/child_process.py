@@ -65,16 +65,15 @@ class ChildProcess:
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, self._process.pid, os.nice(0) + NICE)
 
-    def send(self, message: bytes, *, is_last: bool = False) -> None:
-        """Send a message if there is a process; it ends once it has answered the last one."""
+    def send(self, message: bytes) -> None:
+        """Send the one message that a process is for: it ends once it has answered."""
         if self._process is None:
             return
         pipe = _pipe(self._process.stdin)
         with suppress(BrokenPipeError):  # whoever waits for the answer notices
             write_message(pipe, message)
-        if is_last:
-            with suppress(BrokenPipeError):
-                pipe.close()
+        with suppress(BrokenPipeError):
+            pipe.close()
 
     def receive(self) -> bytes:
         """Wait for the next message; empty if there is no process, or none any more."""

@@ -5,6 +5,7 @@ Both give the same answer. Most are MCP tools with additions for people.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import copy_context
@@ -155,6 +156,18 @@ def _search(  # noqa: PLR0913 - one of each option
     lines = [f"({remark})" for remark in remarks if remark]
     empty = nothing(why, more, everywhere=not project)
     return CommandReply("\n".join([*lines, render.explained(shown.hits, name) or empty]))
+
+
+def _timeline(memory: Memory, asked: CommandRequest, *, anchor: str, **others: Any) -> CommandReply:  # noqa: ANN401 - of the tool
+    try:
+        found = memory.resolve(anchor)
+    except NotFound as error:
+        if not re.fullmatch(r"s\d+", anchor):
+            raise
+        raise NotFound(
+            error.message, hint=f"a session is shown by: observer show {anchor}"
+        ) from error
+    return _of_tool(memory, asked, tool="timeline", anchor_id=found, **others)
 
 
 def _related(
@@ -508,7 +521,7 @@ def _pairs(
 
 QUESTIONS: dict[str, Question] = {
     "search": _search,
-    "timeline": partial(_of_tool, tool="timeline"),
+    "timeline": _timeline,
     "show": _show,
     "why": partial(_of_tool, tool="why", toolset="story"),
     "related": _related,

@@ -163,7 +163,9 @@ def test_what_codex_trusts_of_ours_goes_with_the_hooks(
     folder.mkdir(parents=True)
     if others:
         (folder / "hooks.json").write_text(others)
-    theirs = f'model = "x" # large\n\n{ELSEWHERE}{state(context, *kept)}'
+    # A line that begins like a table's name may be a row of a list.
+    rows = "matrix = [\n[1, 2],\n]\n"
+    theirs = f'model = "x" # large\n{rows}\n{ELSEWHERE}{state(context, *kept)}'
     (folder / "config.toml").write_text(theirs)
     put("codex")
     with (folder / "config.toml").open("a") as file:

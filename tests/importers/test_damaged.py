@@ -71,7 +71,7 @@ def _damaged(text: bytes, data: st.DataObject) -> bytes:
                 place = data.draw(st.integers(0, len(lines[at])))
                 lines[at] = lines[at][:place] + noise + lines[at][place + len(noise) :]
             case _:
-                with suppress(ValueError):
+                with suppress(ValueError, RecursionError):
                     changed = _with_another_value(json.loads(lines[at]), data)
                     lines[at] = json.dumps(changed).encode() + b"\n"
     whole = b"".join(lines)
