@@ -65,15 +65,16 @@ class ChildProcess:
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, self._process.pid, os.nice(0) + NICE)
 
-    def send(self, message: bytes) -> None:
-        """Send the one message that a process is for: it ends once it has answered."""
+    def send(self, message: bytes, *, is_last: bool = False) -> None:
+        """Send a message if there is a process; it ends once it has answered the last one."""
         if self._process is None:
             return
         pipe = _pipe(self._process.stdin)
         with suppress(BrokenPipeError):  # whoever waits for the answer notices
             write_message(pipe, message)
-        with suppress(BrokenPipeError):
-            pipe.close()
+        if is_last:
+            with suppress(BrokenPipeError):
+                pipe.close()
 
     def receive(self) -> bytes:
         """Wait for the next message; empty if there is no process, or none any more."""

@@ -89,7 +89,7 @@ class Prefetcher:
             str(self._spool), self._settings, frozenset(entry.id for entry in in_hand)
         )
         self._process.start()
-        self._process.send(_encode(order))
+        self._process.send(_encode(order), is_last=True)
 
     def next(self) -> Batch:
         """Wait for the next entries, oldest first; none when nothing is being read, or no more."""

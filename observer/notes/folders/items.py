@@ -1,7 +1,10 @@
 """From the text of a file to the note: what is stored, without secrets. Pure.
 
 A file keeps its note as long as it can be recognised: by its path, else by its content or by the
-permalink in its frontmatter, where the file that had them is not there any more.
+permalink in its frontmatter, where the file that had them is not there any more. So a note
+survives moves and renames, a deletion that is taken back, and a checkout and its return.
+
+Many notes are parsed on another core, while those before them are stored.
 """
 
 from __future__ import annotations
@@ -9,11 +12,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
+import msgspec
 import orjson
 from msgspec.structs import replace
 
+from observer.core.child_process import ChildProcess, serve
 from observer.core.clock import iso_ms
 from observer.core.model import Item, Link, Place, item_id, item_uuid, seq_of, title_key
 from observer.core.note_file import NoteFile, NoteFileContent
@@ -170,6 +175,59 @@ def note_item(
 
 def _word(value: Field | None) -> str:
     return one_line(value, 500) if isinstance(value, str) else ""
+
+
+MANY = 400
+"""Notes for which a process of its own is worth its start, half a second of processor time."""
+
+Text = tuple[str, str]
+"""What a file holds, and its path in the note folder."""
+
+_encode = msgspec.msgpack.Encoder().encode
+_texts = msgspec.msgpack.Decoder(list[Text]).decode
+_notes = msgspec.msgpack.Decoder(list[ParsedNote]).decode
+
+
+class NoteParser:
+    """Parses one batch of notes after the other, in a process if there are many.
+
+    `count` is how many notes there are in all, about.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._process = ChildProcess(__name__, what="parses notes")
+        self._asked: list[Text] = []
+        if count >= MANY:
+            self._process.start()
+
+    def __enter__(self) -> Self:
+        """Return the parser itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process, if there is one."""
+        self._process.end()
+
+    def begin(self, texts: Sequence[Text]) -> None:
+        """Begin to parse a batch; the one before has to be `finished`."""
+        self._asked = list(texts)
+        if texts:
+            self._process.send(_encode(texts))
+
+    def finish(self) -> list[ParsedNote]:
+        """Return the notes of the batch that was begun, in its order, once they are parsed."""
+        if not self._asked:
+            return []
+        answer = self._process.receive()
+        return _notes(answer) if answer else [parsed(*text) for text in self._asked]
+
+
+# --- in the process ------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Write parsed notes to standard output, as standard input asks."""
+    serve(lambda request: [_encode([parsed(*text) for text in _texts(request)])])
 
 
 RACY_NS = 100_000_000

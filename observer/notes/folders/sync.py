@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -16,7 +18,16 @@ from observer.core.note_file import NoteFile
 from observer.ingest.projection import Embedder
 from observer.notes.folders import tree
 from observer.notes.folders.folders import FolderPlace, NoteFolder
-from observer.notes.folders.items import RACY_NS, Batch, ReadFile, parsed, put_gone
+from observer.notes.folders.items import (
+    RACY_NS,
+    Batch,
+    NoteParser,
+    ParsedNote,
+    ReadFile,
+    Text,
+    parsed,
+    put_gone,
+)
 from observer.notes.folders.note_files import SyncReport
 from observer.notes.folders.writing import is_draft, remove_drafts
 from observer.redaction.redact import redact_text
@@ -41,6 +52,20 @@ GoOn = Callable[[float], bool]
 
 def _always(_worked_s: float) -> bool:
     return True
+
+
+class _Batch(NamedTuple):
+    """Files of one transaction: `texts` are those of `read` that have to be parsed."""
+
+    place: Place
+    read: list[ReadFile]
+    texts: list[Text]
+    missing: list[str]
+
+    def take(self, notes: Iterable[ParsedNote]) -> None:
+        """Give it the notes that its texts are, in their order."""
+        known = {path: note for (_, path), note in zip(self.texts, notes, strict=True)}
+        self.read[:] = [each._replace(note=known.get(each.path)) for each in self.read]
 
 
 class FolderSync:
@@ -158,14 +183,16 @@ class FolderSync:
 
     def _synced(self, waiting: Sequence[str], go_on: GoOn) -> SyncReport:
         changed = gone = 0
-        for first in range(0, len(waiting), BATCH):
+        with NoteParser(len(waiting)) as parser:
             began_s = time.monotonic()
-            with self._lock:
-                done = self._stored(waiting[first : first + BATCH])
-            changed += done[0]
-            gone += done[1]
-            if not go_on(time.monotonic() - began_s):
-                break
+            for batch in self._batches(waiting, parser):
+                with self._lock:
+                    done = self._stored(batch)
+                changed += done[0]
+                gone += done[1]
+                if not go_on(time.monotonic() - began_s):
+                    break
+                began_s = time.monotonic()
         return self._report(changed=changed, gone=gone)
 
     def _report(self, **counts: Any) -> SyncReport:  # noqa: ANN401 - fields of the report
@@ -185,20 +212,51 @@ class FolderSync:
                 self._write(partial(put_gone, files=batch, now_ms=self._now_ms()))
         return frozenset(item.project_id for item in items)
 
-    def _stored(self, paths: Sequence[str]) -> tuple[int, int]:
-        """Store the files at some paths; return how many notes have changed, and how many went."""
+    def _batches(self, waiting: Sequence[str], parser: NoteParser) -> Iterator[_Batch]:
+        """Yield what is at some paths; while a batch is stored, the next one is parsed."""
+        before: _Batch | None = None
+        for first in range(0, len(waiting), BATCH):
+            with self._lock:
+                batch = self._looked_at(waiting[first : first + BATCH])
+            if before:
+                before.take(parser.finish())
+            parser.begin(batch.texts)
+            if before:
+                yield before
+            before = batch
+        if before:
+            before.take(parser.finish())
+            yield before
+
+    def _looked_at(self, paths: Sequence[str]) -> _Batch:
+        """Read the files at some paths, but not what they say."""
         with self._store.read() as reader:
             known = reader.note_files_like(self._root, paths=paths, checksums=(), permalinks=())
-            projects = reader.projects()
         living = {file.path: file for file in known if file.gone_ms is None}
-        place, read, missing = self._place.now(), list[ReadFile](), list[str]()
+        batch = _Batch(self._place.now(), [], [], [])
         for path in paths:
-            if each := self._read(path, living.get(path), place):
-                read.append(each)
+            if each := self._read(path, living.get(path), batch.place):
+                batch.read.append(each[0])
+                if each[1] is not None:
+                    batch.texts.append((each[1], path))
             elif path in living:
-                missing.append(path)
-        if self._is_dropped or not (read or missing):
+                batch.missing.append(path)
+        return batch
+
+    def _stored(self, batch: _Batch) -> tuple[int, int]:
+        """Return how many notes have changed, and how many are gone."""
+        read, place = [], batch.place
+        for each in batch.read:  # anew if it has changed since
+            stat = None
+            with suppress(OSError):
+                stat = tree.stat_of(Path(self._root, each.path).stat(follow_symlinks=False))
+            now, text = (stat != each.stat and self._read(each.path, None, place)) or (each, None)
+            # If it is gone, the next look at it finds that.
+            read.append(now._replace(note=parsed(text, each.path)) if text is not None else each)
+        if self._is_dropped or not (read or batch.missing):
             return 0, 0
+        with self._store.read() as reader:
+            projects = reader.projects()
         about_code = {
             each.path: each.stat.mtime_ns // 10**6
             for each in read
@@ -213,14 +271,16 @@ class FolderSync:
             )
             self._project_id = self._place.project_id(writer)
             batches[-1].put(
-                read, missing, project_id=self._project_id, place=place, commits=commits
+                read, batch.missing, project_id=self._project_id, place=place, commits=commits
             )
 
         self._write(work)
         return batches[-1].changed, batches[-1].gone
 
-    def _read(self, path: str, known: NoteFile | None, place: Place) -> ReadFile | None:
-        """Read a file, and parse it if it is another; None if none is there that may be stored."""
+    def _read(
+        self, path: str, known: NoteFile | None, place: Place
+    ) -> tuple[ReadFile, str | None] | None:
+        """Read a file, with its text if it is another; None if there is none that may be stored."""
         shown = redact_text(path)
         self._skipped.pop(shown, None)
         if not tree.is_note(path) or self._place.ignoring()(path, is_folder=False):
@@ -234,7 +294,7 @@ class FolderSync:
             data, stat = tree.read(self._root, path)
             checksum = tree.checksum(data)
             is_known = known is not None and known.checksum == checksum
-            return ReadFile(path, stat, checksum, None if is_known else parsed(data.decode(), path))
+            return ReadFile(path, stat, checksum, None), None if is_known else data.decode()
         except NotFound:
             return None
         except UnicodeDecodeError:
