@@ -41,6 +41,7 @@ from observer.observations.failure_tracker import ALTERNATIVE
 from observer.observations.open_failures import OpenFailure, files_of, worth_showing
 from observer.observations.quoting import announces
 from observer.observations.session_state import SessionState
+from observer.search.query import quoted
 from observer.search.rank import is_stale
 from observer.store.items import Work
 from observer.store.reader import StoreReader
@@ -247,21 +248,25 @@ class RecentSessions:
         said that it committed is none, be that in another clone.
         """
         oldest_ms = last.session.started_ms - OLD_MS
+        began = [past.session.started_ms for past in self.all if past.state.commits]
+        left_out = {  # by session, how many began later and committed
+            past.session.id: sum(start_ms > past.session.last_ms for start_ms in began)
+            for past in self.all
+            if past is not last
+        }
         written: dict[str, PastSession] = {}
         for past in self.all:
-            is_near = past is last or self._left_out(past) < GIVEN_UP
-            if past.session.last_ms >= oldest_ms and is_near:
+            if past.session.last_ms >= oldest_ms and left_out.get(past.session.id, 0) < GIVEN_UP:
                 for path in session_commits.written_files(past.state):
                     written.setdefault(path, past)
         asked = tuple(written)[:MOST_ASKED]
-        differ = uncommitted(asked) if uncommitted and asked else None
-        found = differ
+        found = differ = uncommitted(asked) if uncommitted and asked else None
         if found is None:
             # Outside git nothing is ever committed, and every file would be listed for ever.
             left = {
                 past.session.id: session_commits.left_open(past.state)
                 for past in written.values()
-                if past.session.branch and (past is last or not self._left_out(past))
+                if past.session.branch and not left_out.get(past.session.id)
             }
             found = frozenset(
                 path for path, past in written.items() if path in left.get(past.session.id, ())
@@ -273,11 +278,6 @@ class RecentSessions:
                 one = UncommittedFiles(past, [], differ is not None)
                 groups.setdefault(key, one).paths.append(path)
         yield from (groups[key] for key in sorted(groups))
-
-    def _left_out(self, past: PastSession) -> int:
-        """Return how many sessions that began after one committed, but not what that left."""
-        since = (one for one in self.all if one.session.started_ms > past.session.last_ms)
-        return sum(bool(one.state.commits) for one in since)
 
     def steps(self, last: PastSession) -> Iterator[str]:
         """Yield what the to-do lists and the plan of the session to resume still have to do.
@@ -302,7 +302,7 @@ class RecentSessions:
         since_ms, number = found[0].session.started_ms, found[1].rpartition("/")[2]
         merged = re.compile(rf"(?: pull request |\()#{number}\b")
         since = Filters(project_id=self._project_id, types=("commit",), since_ms=since_ms)
-        commits = self._reader.recent(since, limit=LATEST)
+        commits = self._reader.items(self._reader.match(quoted(number), since, limit=LATEST))
         return None if any(merged.search(commit.title) for commit in commits) else found
 
 

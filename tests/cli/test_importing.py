@@ -72,8 +72,8 @@ def test_it_shows_what_it_found_and_asks(run: Run, sessions: Sessions) -> None:
     assert ran.code == 2
     assert "there is no terminal to ask on" in ran.err
     row = dict(zip(*(re.split(" {2,}", line) for line in ran.out.splitlines()), strict=True))
-    told = [row[name] for name in ("source", "sessions", "known", "to read")]
-    assert told == ["claude-code", "3", "0", "3"]
+    shown = [row[name] for name in ("source", "sessions", "known", "to read")]
+    assert shown == ["claude-code", "3", "0", "3"]
     assert (row["first"], row["last"], row["folders"]) == ("2026-05-28", "2026-05-30", "shop")
 
 

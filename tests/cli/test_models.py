@@ -44,8 +44,8 @@ def test_the_list_shows_what_ships_and_which_is_used(run: Run) -> None:
     assert [row[1] == "yes" for row in rows] == [True, False, False]
 
     rows = run("config", "model", "--json").json
-    told = [(row["name"], row["is_builtin"], row["is_used"]) for row in rows]
-    assert told == [("instant+deep", True, True), ("instant", True, False), ("deep", True, False)]
+    shown = [(row["name"], row["is_builtin"], row["is_used"]) for row in rows]
+    assert shown == [("instant+deep", True, True), ("instant", True, False), ("deep", True, False)]
     assert [row["parts"] for row in rows] == [["instant", "deep"], [], []]
     assert all(
         Path(row["folder"], "model.onnx").stat().st_size < row["size_bytes"] for row in rows[1:]

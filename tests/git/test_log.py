@@ -283,7 +283,7 @@ CONFIG = """
 
 
 @pytest.fixture
-def telling(shop: Path, git: Git) -> Path:
+def served(shop: Path, git: Git) -> Path:
     """A repository whose two commits would look different under `CONFIG`."""
     write(shop, "ü.py", "".join(f"def f{n}():\n    return {n}\n" for n in range(20)))
     write(shop, ".mailmap", "Other <other@example.com> <ana@example.com>\n")
@@ -295,14 +295,14 @@ def telling(shop: Path, git: Git) -> Path:
 
 
 @pytest.mark.parametrize("level", ["user", "repository"])
-def test_configuration_does_not_matter(telling: Path, tmp_path: Path, level: str) -> None:
-    before = list(commit_history(str(telling)))
+def test_configuration_does_not_matter(served: Path, tmp_path: Path, level: str) -> None:
+    before = list(commit_history(str(served)))
     write(tmp_path / "home", "attributes", "*.py diff=upper\n")
     write(tmp_path / "home", "order", "new.py\n")
-    target = tmp_path / "home/.gitconfig" if level == "user" else telling / ".git/config"
+    target = tmp_path / "home/.gitconfig" if level == "user" else served / ".git/config"
     with target.open("a") as file:
         file.write(CONFIG.format(home=tmp_path / "home"))
-    assert list(commit_history(str(telling))) == before
+    assert list(commit_history(str(served))) == before
 
 
 @pytest.mark.parametrize(
@@ -318,30 +318,30 @@ def test_configuration_does_not_matter(telling: Path, tmp_path: Path, level: str
     ],
 )
 def test_the_environment_does_not_matter(
-    telling: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+    served: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
-    before = list(commit_history(str(telling)))
+    before = list(commit_history(str(served)))
     monkeypatch.setenv(name, value)
-    assert list(commit_history(str(telling))) == before
+    assert list(commit_history(str(served))) == before
 
 
-def test_grafts_and_replacements_do_not_matter(telling: Path, git: Git) -> None:
-    before = list(commit_history(str(telling)))
-    head, parent = git(telling, "rev-parse", "HEAD", "HEAD~1").split()
-    git(telling, "replace", head, parent)
-    write(telling, ".git/info/grafts", f"{head}\n")
-    assert list(commit_history(str(telling))) == before
+def test_grafts_and_replacements_do_not_matter(served: Path, git: Git) -> None:
+    before = list(commit_history(str(served)))
+    head, parent = git(served, "rev-parse", "HEAD", "HEAD~1").split()
+    git(served, "replace", head, parent)
+    write(served, ".git/info/grafts", f"{head}\n")
+    assert list(commit_history(str(served))) == before
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")
-def test_somebody_elses_repository_is_not_read(telling: Path) -> None:
-    for path in (telling, *telling.rglob("*")):
+def test_somebody_elses_repository_is_not_read(served: Path) -> None:
+    for path in (served, *served.rglob("*")):
         os.chown(path, 65534, 65534, follow_symlinks=False)
     with pytest.raises(NotFound, match="belongs to another user") as refused:
-        commit_history(str(telling))
+        commit_history(str(served))
     assert "safe.directory" in refused.value.hint
     with pytest.raises(NotFound):
-        read_commit(str(telling), "HEAD")
+        read_commit(str(served), "HEAD")
 
 
 # --- histories -----------------------------------------------------------------------------------
@@ -382,22 +382,22 @@ def test_an_unknown_since_leaves_nothing_out(shop: Path, git: Git, since: str) -
 
 
 def test_any_clone_will_do_a_partial_one_tells_names_and_a_shallow_one_no_files(
-    telling: Path, tmp_path: Path, git: Git
+    served: Path, tmp_path: Path, git: Git
 ) -> None:
-    (telling / "deep/er").mkdir(parents=True)
-    git(tmp_path, "clone", "-q", "--bare", str(telling), "bare.git")
-    known = list(commit_history(str(telling)))
-    assert list(commit_history(str(telling / "deep/er"))) == known
+    (served / "deep/er").mkdir(parents=True)
+    git(tmp_path, "clone", "-q", "--bare", str(served), "bare.git")
+    known = list(commit_history(str(served)))
+    assert list(commit_history(str(served / "deep/er"))) == known
     assert list(commit_history(str(tmp_path / "bare.git"))) == known
-    git(telling, "config", "uploadpack.allowFilter", "true")
-    url = f"file://{telling}"
+    git(served, "config", "uploadpack.allowFilter", "true")
+    url = f"file://{served}"
     git(tmp_path, "clone", "-q", "--no-checkout", "--filter=blob:none", url, "part")
     read = [c for _, c in commit_history(str(tmp_path / "part"))]
     assert [f.path for f in read[1].files] == ["new.py", "ü.py"]
     assert {f.added for c in read for f in c.files} == {None}
     assert read_commit(str(tmp_path / "part"), "HEAD") == read[1]
-    commit(git, telling, "third")
-    git(tmp_path, "clone", "-q", "--depth=2", f"file://{telling}", "shallow")
+    commit(git, served, "third")
+    git(tmp_path, "clone", "-q", "--depth=2", f"file://{served}", "shallow")
     edge, last = [c for _, c in commit_history(str(tmp_path / "shallow"))]
     assert (edge.subject, edge.files, last.subject) == ("change", (), "third")
 
@@ -410,17 +410,17 @@ def test_sha256_is_read(tmp_path: Path, git: Git) -> None:
 
 
 def test_a_stream_may_be_left_early_and_shows_damage_after_what_could_be_read(
-    telling: Path, git: Git
+    served: Path, git: Git
 ) -> None:
-    commits = commit_history(str(telling))
+    commits = commit_history(str(served))
     next(commits)
     commits.close()
     assert not [p for p in Path("/proc").glob("[0-9]*/stat") if _is_child(p)]
-    write(telling, "new.py", "lost\n")
-    commit(git, telling, "damaged")
-    blob = git(telling, "rev-parse", "HEAD:new.py")
-    (telling / ".git/objects" / blob[:2] / blob[2:]).unlink()
-    commits = commit_history(str(telling))
+    write(served, "new.py", "lost\n")
+    commit(git, served, "damaged")
+    blob = git(served, "rev-parse", "HEAD:new.py")
+    (served / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    commits = commit_history(str(served))
     assert next(commits)[1].subject == "début"
     with pytest.raises(ObserverError, match="git fsck"):
         list(commits)
