@@ -43,8 +43,7 @@ MEMORY = {
     # Threads that take turns at the interpreter hardly need their own. A second one keeps what it
     # has been given back, up to that threshold: of a model that was let go 13 MB.
     "MALLOC_ARENA_MAX": "1",
-}
-"""Settings of the libraries that lend the daemon its memory."""
+}  # settings of the libraries that lend the daemon its memory
 KEPT_VARIABLES = frozenset(
     ("HOME", "PATH", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 )

@@ -18,8 +18,7 @@ from observer.core.disk import UnexpectedFile, read, replace
 from observer.core.value import Value, decode_json
 
 START = "start"
-MOST_BYTES = 1 << 20
-"""Of a larger file the older half goes."""
+MOST_BYTES = 1 << 20  # of a larger file the older half goes
 
 
 class Giving(Value):

@@ -9,10 +9,8 @@ TYPE_CHECKING = False  # importing typing costs 6 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LINE_BYTES = 16 << 20
-"""Longest line from an editor; longer ones are refused, never stored."""
-HEAD_BYTES = 512
-"""The daemon writes the id of an answer in front of its result."""
+LINE_BYTES = 16 << 20  # longest line from an editor; longer ones are refused, never stored
+HEAD_BYTES = 512  # the daemon writes the id of an answer in front of its result
 FOLD_AT = 64
 WENT_AWAY = "observer's daemon went away before it answered"
 

@@ -23,8 +23,7 @@ from observer.core.paths import is_inside, make_private
 EVERYWHERE = "*"
 OF_SESSION = "session="
 UNENDING_MS = 9_999_999_999_000
-MOST = 1_000
-"""Pauses that are kept; the oldest go first."""
+MOST = 1_000  # pauses that are kept; the oldest go first
 MOST_WITHHELD = 4_096
 
 _Stamp = tuple[int, int, int]

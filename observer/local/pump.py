@@ -39,25 +39,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-PROTOCOL = 1
-"""Number in the hello line; a daemon that speaks another one refuses the connection."""
+PROTOCOL = 1  # number in the hello line; a daemon that speaks another one refuses the connection
 PASSED_ON = (
     *("BASIC_MEMORY_MCP_PROJECT", "BASIC_MEMORY_DEFAULT_PROJECT"),
     *("MEMEX_INJECT_RULES", "MEMEX_RULES_MAX_CHARS"),
     *("MEMEX_FLASHBACK_DAYS", "MEMEX_FLASHBACK_DIST", "MEMEX_FLASHBACK_LIMIT"),
-)
-"""Variables of the client's environment that toolsets of the daemon heed."""
-VALUE_CHARS = 1_000
-"""Longest value of one that is passed on."""
-SOCKET_NAME_BYTES = 100
-"""As in `observer.core.paths`, which would cost 10 ms to import."""
+)  # variables of the client's environment that toolsets of the daemon heed
+VALUE_CHARS = 1_000  # longest value of one that is passed on
+SOCKET_NAME_BYTES = 100  # as in `observer.core.paths`, which would cost 10 ms to import
 
 _PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120 - pathlib costs 8 ms here
 _UP = "import sys; sys.path.append(sys.argv.pop(1)); from observer.__main__ import main; main()"
 
 
-UNAVAILABLE = 4
-"""Exit code of `observer.core.errors.DaemonUnavailable`."""
+UNAVAILABLE = 4  # exit code of `observer.core.errors.DaemonUnavailable`
 
 
 class Stopped(Exception):
@@ -189,8 +184,7 @@ CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 """Where each request says what its client can do, since the same version."""
 VIEWS, VIEW_TYPE = "io.modelcontextprotocol/ui", "text/html;profile=mcp-app"
 """What a client declares that shows views, and what it renders; source: MCP Apps, 2026-01-26."""
-CARRIED = "openings.json"
-"""File beside this one; `scripts/make_plugins.py` writes it."""
+CARRIED = "openings.json"  # file beside this one; `scripts/make_plugins.py` writes it
 
 
 class KeptAnswers:
@@ -277,16 +271,12 @@ def path_of(root: str, hello: bytes) -> str:
 USAGE = "hint: usage: observer mcp [--tools NAME[,NAME...]]\n"
 TILDE = "error: OBSERVER_HOME begins with ~\nhint: write the whole path, from / on\n"
 READ_BYTES = 1 << 16
-WINDOW_BYTES = 1 << 20
-"""A side is not read while this much waits to be written to the other one."""
-PIPE_BYTES = 4096
-"""What a pipe that polls as writable takes without blocking (PIPE_BUF)."""
-SENDS = 6
-"""How often one request is sent to successive daemons before it counts as what kills them."""
+WINDOW_BYTES = 1 << 20  # a side is not read while this much waits to be written to the other one
+PIPE_BYTES = 4096  # what a pipe that polls as writable takes without blocking (PIPE_BUF)
+SENDS = 6  # how often one request is sent to successive daemons before it counts as what kills them
 PAUSE_S = 0.05
 """First pause before a daemon that accepted and said nothing is tried again; doubles each time."""
-FAREWELL_S = 2.0
-"""How long answers may still come after the editor closed its end."""
+FAREWELL_S = 2.0  # how long answers may still come after the editor closed its end
 
 
 class Pump:

@@ -42,16 +42,13 @@ from observer.local.pauses import Pauses
 BATCH_BYTES = 32 << 20
 LISTED = 50_000
 """Names that are kept of a backlog; when most of them are stored, it is listed again."""
-MOST_REASONS = 1_000
-"""Reasons that are read at once."""
+MOST_REASONS = 1_000  # reasons that are read at once
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _REASON = ".reason"
 _FOREIGN = "foreign-"
-_READER = ".reader"
-"""In `bad/`, the version that all of it was last given to."""
-_HIDDEN = "."
-"""What begins like this is an editor's, a file system's or our own unfinished work."""
+_READER = ".reader"  # in `bad/`, the version that all of it was last given to
+_HIDDEN = "."  # what begins like this is an editor's, a file system's or our own unfinished work
 
 
 _Odd = Callable[[str, str], None]

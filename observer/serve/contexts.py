@@ -97,12 +97,9 @@ class QuietNotice:
         return {}
 
 
-LOOK_S = 30.0
-"""How often it is checked whether a pause of recording is over."""
-PAUSE_S = 1.0
-"""Least time between two writes of a busy project's files."""
-_ALL = 0
-"""Stands for every project; no project has this id."""
+LOOK_S = 30.0  # how often it is checked whether a pause of recording is over
+PAUSE_S = 1.0  # least time between two writes of a busy project's files
+_ALL = 0  # stands for every project; no project has this id
 
 
 class ContextWorker(Worker):

@@ -113,10 +113,8 @@ SWITCH_S = 0.0005
 """The interpreter's switch interval: beside a drain a search took 210 to 260 ms with Python's 5 ms
 (p95, 100,000 items), now 90 to 110."""
 CHECK_HOME_S = 30.0
-CHORES = 6
-"""Threads for what workers do; requests have others."""
-MOST_WAIT_S = 70.0
-"""Longer than any answer takes; it only passes while the daemon stops."""
+CHORES = 6  # threads for what workers do; requests have others
+MOST_WAIT_S = 70.0  # longer than any answer takes; it only passes while the daemon stops
 
 
 class LazyLlm:

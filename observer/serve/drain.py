@@ -53,8 +53,7 @@ async def _follow(wakes: Wakes, growing: Collection[Path]) -> None:
 
 log = logging.getLogger(__name__)
 
-LOOK_ANYWAY_S = 30.0
-"""Drain at least this often, in case a change was not reported."""
+LOOK_ANYWAY_S = 30.0  # drain at least this often, in case a change was not reported
 BACKOFF_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 NOTIFY_EVERY_S = 15.0
 """Least time between two notifications in a long drain: each costs a tenth of a commit."""
@@ -64,8 +63,7 @@ them took more are awaited, within limits: each commit costs as much as some ten
 sources of 10 events a second, searches wait 23 ms instead of 33, 62 instead of 81 (p95)."""
 IDLE_CHECK_S = 60.0
 SWEEP_S = 3600.0
-ABANDONED_MS = 86_400_000
-"""A temporary file this old belongs to a hook that was killed."""
+ABANDONED_MS = 86_400_000  # a temporary file this old belongs to a hook that was killed
 
 
 def rest_s(entries: int, took_s: float) -> float:

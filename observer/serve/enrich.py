@@ -29,13 +29,10 @@ from observer.upkeep.home_guard import HomeLost
 
 log = logging.getLogger(__name__)
 
-PAUSE_S = 2.0
-"""Between two requests, and before the first after something was stored."""
+PAUSE_S = 2.0  # between two requests, and before the first after something was stored
 PAUSES_S = (15.0, 60.0, 300.0, 900.0, 3600.0)
-LOOK_AGAIN_S = 300.0
-"""While the day's tokens are spent: clocks are changed, and computers sleep."""
-ITEMS = 200
-"""Most items of a session that are read for its prompt."""
+LOOK_AGAIN_S = 300.0  # while the day's tokens are spent: clocks are changed, and computers sleep
+ITEMS = 200  # most items of a session that are read for its prompt
 UNUSABLE_IN_A_ROW = 3
 """Unusable answers in a row after which the model is reported, not the question blamed."""
 DAY_MS = 86_400_000
@@ -221,8 +218,7 @@ def _prompt(item: Item, reader: StoreReader) -> LlmPrompt:
     return prompt.of_observation(item, first[0].event.body if first else None)
 
 
-WAIT_S = 50.0
-"""For an answer; MCP clients give up after a minute."""
+WAIT_S = 50.0  # for an answer; MCP clients give up after a minute
 
 
 class Extractor:

@@ -36,8 +36,7 @@ from observer.serve.requests import ImportReceipt, PostReceipt
 logger = logging.getLogger(__name__)
 
 PROTOCOL_HEADER = "Observer-Protocol"
-BODY_BYTES = 32 << 20
-"""Largest request: a batch of events with their outputs."""
+BODY_BYTES = 32 << 20  # largest request: a batch of events with their outputs
 
 STATUS_OF = {
     "bad-input": 400,
@@ -124,8 +123,7 @@ def app(handlers: Handlers, mcp: ASGIApp, *, guard: Guard | None = None) -> Star
     return Starlette(routes=listed, middleware=[gate], exception_handlers=errors)
 
 
-FAREWELL_S = 3
-"""How long a request in progress may take once the daemon stops."""
+FAREWELL_S = 3  # how long a request in progress may take once the daemon stops
 
 
 class Uvicorn(uvicorn.Server):

@@ -43,14 +43,11 @@ def forget_code(maps: Path = Path("/proc/self/maps")) -> None:
 
 log = logging.getLogger(__name__)
 
-PAUSE_S = 0.3
-"""Changes within this time are indexed together; a search does not wait for it."""
-QUIET_S = 2.0
-"""After this long without changes the index is compacted, and memory given back."""
+PAUSE_S = 0.3  # changes within this time are indexed together; a search does not wait for it
+QUIET_S = 2.0  # after this long without changes the index is compacted, and memory given back
 GIVE_BACK_S = 10.0
 """Where it is never quiet memory is given back so often: 2 ms, and a few for the next search."""
-BATCH = 16
-"""Items embedded at a time: half a second with a model that is slow."""
+BATCH = 16  # items embedded at a time: half a second with a model that is slow
 REST_EVERY_S, UNUSED_S = 60.0, 180.0
 """How often is looked whether the model was not used for so long, and is let go: 40 MB."""
 STILL_S = 20.0

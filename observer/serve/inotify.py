@@ -19,8 +19,7 @@ from watchfiles._rust_notify import RustNotify
 STEP_MS, OFTEN_MS = 200, 2_000
 """Changes within a step are returned together, and so often where they never stop."""
 LIMITS = ("/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches")
-SHARE = 2
-"""We use at most this part of the watches that the user may have: editors watch too."""
+SHARE = 2  # we use at most this part of the watches that the user may have: editors watch too
 MORE = (
     "raise the limit with: sudo sysctl fs.inotify.max_user_watches=524288"
     " fs.inotify.max_user_instances=512 (to keep it, write it to a file in /etc/sysctl.d),"

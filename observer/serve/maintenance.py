@@ -38,10 +38,8 @@ from observer.upkeep.take_out import APPLIED, Rederivation
 log = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 10.0
-SLICE_PAGES = 1024
-"""4 MiB, 2 to 6 ms: a database of 1 GB is checked in 43 minutes."""
-REST_S = 600.0
-"""Between two checks of the whole database."""
+SLICE_PAGES = 1024  # 4 MiB, 2 to 6 ms: a database of 1 GB is checked in 43 minutes
+REST_S = 600.0  # between two checks of the whole database
 REPAIR_EVERY_MS = 600_000
 """A disk that damages all that is written must not be filled with repaired databases."""
 
@@ -111,8 +109,7 @@ LOW_DISK_BYTES = 256 << 20
 DAYS, WEEKS = 7, 4
 COPY_EVERY_S = 600.0
 CHORES_EVERY_S = 30.0
-FIRST_AFTER_S = 60.0
-"""A daemon that has just started has other things to do."""
+FIRST_AFTER_S = 60.0  # a daemon that has just started has other things to do
 _NAME = re.compile(r"-auto-([0-9]{8}T[0-9]{6}Z)-([0-9]+)\.db$")
 
 
@@ -220,13 +217,11 @@ class MaintenanceWorker(Worker):
 
 RETENTION_AFTER_S = 10.0
 RETENTION_EVERY_S = 600.0
-ORDER_EVERY_S = 60.0
-"""How often it is looked whether something came after what happened later."""
+ORDER_EVERY_S = 60.0  # how often it is looked whether something came after what happened later
 RESTS = 20
 """How many times as long as putting in order, or a search for known values, took it is not done
 again: a session that is followed brings a little each minute."""
-AGAIN_AFTER_S = 5.0
-"""Where somebody read the database, so that its log could not be emptied."""
+AGAIN_AFTER_S = 5.0  # where somebody read the database, so that its log could not be emptied
 PAUSE_EVERY, PAUSE_S = 50, 0.005
 """After so many derived events, so long a pause: half of the time is left to others."""
 
@@ -247,8 +242,7 @@ class RetentionWorker(Worker):
         self._is_woken = self._is_over = False
         self._searched = SEEN.state
         """What was known when all that is stored was searched for it, as far as is remembered."""
-        self.redacting = 0
-        """Events that are being redacted since a value in them was recognised."""
+        self.redacting = 0  # events that are being redacted since a value in them was recognised
 
     async def run(self) -> None:
         """Check every few minutes, and when woken, until cancelled."""

@@ -24,16 +24,11 @@ from observer.tools.status import NotedFolder
 
 log = logging.getLogger(__name__)
 
-STEP_MS = 100
-"""Changes of files within this time are taken up together."""
-SCAN_S = 60.0
-"""How often folders are scanned that the kernel does not watch, or that are not there."""
-MANY = 1_000
-"""From so many changed files on the folder is scanned instead."""
-NAMED = 3
-"""Files that are not stored and are named; the others are counted."""
-REST = 0.25
-"""Seconds of pause for each second of work, so that others have the processor."""
+STEP_MS = 100  # changes of files within this time are taken up together
+SCAN_S = 60.0  # how often folders are scanned that the kernel does not watch, or that are not there
+MANY = 1_000  # from so many changed files on the folder is scanned instead
+NAMED = 3  # files that are not stored and are named; the others are counted
+REST = 0.25  # seconds of pause for each second of work, so that others have the processor
 
 
 class NoteFolderWorker(Watcher):

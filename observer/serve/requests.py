@@ -160,8 +160,7 @@ def import_events(body: bytes, record: Record) -> ImportReceipt:
     )
 
 
-CAP_BYTES = 65_536
-"""Most bytes of a payload that are compared."""
+CAP_BYTES = 65_536  # most bytes of a payload that are compared
 MOST_REMINDERS = 4_000
 _ENTRY = "asked"
 

@@ -33,12 +33,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-BACKLOG = 512
-"""Connections that wait while the daemon is busy; twenty editors start at once."""
+BACKLOG = 512  # connections that wait while the daemon is busy; twenty editors start at once
 MOST_CONNECTIONS = 64
 """Most connections of the loopback port; up to twice as many until old ones are closed."""
-MOST_WAITING = 32
-"""Most of them that one peer has without having shown the token."""
+MOST_WAITING = 32  # most of them that one peer has without having shown the token
 RETRY_AFTER_S = 1
 _FULL = orjson.dumps(
     {
@@ -371,8 +369,7 @@ async def in_a_hurry(work: Callable[[], T]) -> T:
 # Of other users only a reverse proxy is let in that is configured, and shows a secret.
 
 LINK_S = 60
-SECRET_CHARS = 32
-"""Fewest characters of the secret that a reverse proxy shows."""
+SECRET_CHARS = 32  # fewest characters of the secret that a reverse proxy shows
 
 
 class Proxy(NamedTuple):

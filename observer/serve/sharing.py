@@ -30,8 +30,7 @@ from observer.sync.team_search import ItemModel, fill
 log = logging.getLogger(__name__)
 
 EVERY_S = 60.0
-SOON_S = 5.0
-"""After a change: what follows it at once leaves with it."""
+SOON_S = 5.0  # after a change: what follows it at once leaves with it
 PAUSES_S = (60.0, 120.0, 300.0, 900.0)
 """After the first, second, ... failure of a share in a row; the last for all further ones."""
 PART = "sharing"

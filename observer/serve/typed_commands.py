@@ -30,16 +30,13 @@ from observer.store.reader import StoreReader
 REST_S = 300.0
 SLICE_S, SLICE = 0.02, 500
 """How long one request goes on reading the log, and how many events at a time."""
-SHOWN, FIX = 400, 160
-"""Most characters of a command, and of what mended it, that are shown."""
+SHOWN, FIX = 400, 160  # most characters of a command, and of what mended it, that are shown
 MOST_ROWS = 1_000
 FIX_WITHIN_MS = 10 * 60_000
-FIXES_SOUGHT = 40
-"""Rows for which the next command that worked is looked up: what a screen shows."""
+FIXES_SOUGHT = 40  # rows for which the next command that worked is looked up: what a screen shows
 _DAY_MS = 86_400_000
 _UNKNOWN_COMMAND = 127
-_LIKE = 0.75
-"""Share of two commands that is the same where one is another form of the other."""
+_LIKE = 0.75  # share of two commands that is the same where one is another form of the other
 _INCOMPLETE = re.compile(r"\[redacted:|\[private\]|\[… [\d,]{1,20} characters cut …\]")
 _RESULTS = {"all": None, "ok": 0, "failed": 1}
 _WHO = {"mine": (False,), "all": (False, True), "agents": (True,)}
@@ -97,8 +94,7 @@ class CommandList:
         self._text, self._sort = array("i"), array("i")
         self._passed: tuple[Question, int] = (Question(), 0)
         """The filters that `_order` and `_times` are for, and of how many runs."""
-        self._order: list[int] = []
-        """The newest run of each text that they take, the newest first."""
+        self._order: list[int] = []  # the newest run of each text that they take, the newest first
         self._times: Counter[int] = Counter()
         self._found: tuple[tuple[str, ...], list[int]] = ((), [])
         """Words, and those of the runs whose text has them."""

@@ -41,8 +41,7 @@ LOOK_S = 30.0
 SETTLED_S = 10.0
 """A HEAD that stands still for so long has been reported, if its hooks run: their reports say whose
 session it was, and come first."""
-SESSIONS = 8
-"""Sessions of a project, the latest, among whose commands a commit's is looked for."""
+SESSIONS = 8  # sessions of a project, the latest, among whose commands a commit's is looked for
 BEFORE_MS, AFTER_MS = 60_000, 600_000
 """When the command that made a commit may have ended, before and after the commit's time."""
 
@@ -261,10 +260,8 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-PAUSE_S = 1.0
-"""Changes within this time are processed together."""
-REST = 1.0
-"""Seconds of pause for each second of work, so that others have the processor."""
+PAUSE_S = 1.0  # changes within this time are processed together
+REST = 1.0  # seconds of pause for each second of work, so that others have the processor
 LONGEST_REST_S = 0.2
 
 

@@ -29,10 +29,8 @@ from observer.tools.status import Watched
 
 log = logging.getLogger(__name__)
 
-FILE_BYTES = 1 << 20
-"""Larger files are data, or generated, and not reported."""
-KEPT_CHARS = 4 << 20
-"""Most characters of texts kept for one tree: those that git does not have."""
+FILE_BYTES = 1 << 20  # larger files are data, or generated, and not reported
+KEPT_CHARS = 4 << 20  # most characters of texts kept for one tree: those that git does not have
 
 _BINARY_BYTES = 8_000
 _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -106,10 +104,8 @@ def text_of(data: bytes) -> str | None:
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-MOST_READ = 300
-"""Most files read in one scan; further ones are reported without their changes."""
-SLACK_MS = 1_000
-"""How far inotify events may lag behind file times."""
+MOST_READ = 300  # most files read in one scan; further ones are reported without their changes
+SLACK_MS = 1_000  # how far inotify events may lag behind file times
 
 UNWATCHED = frozenset({*DefaultFilter.ignore_dirs, "target", "venv"})
 """Folders that are not watched unless git tracks a file in them."""
@@ -275,16 +271,14 @@ class WatchedTree:
         return path[len(self.root) + 1 :]
 
 
-RECENT_MS = 14 * 86_400_000
-"""A project without a session for this long is not watched."""
+RECENT_MS = 14 * 86_400_000  # a project without a session for this long is not watched
 MOST_ROOTS = 12
 MOST_SESSIONS = 300
 
 DISTANT = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "davfs", "autofs"}
     | {"afpfs", "webdav"}
-)
-"""File systems of other machines: the kernel does not report writes there."""
+)  # file systems of other machines: the kernel does not report writes there
 
 
 def recent_roots(reader: StoreReader, *, now_ms: int) -> tuple[list[str], frozenset[int | None]]:

@@ -43,11 +43,9 @@ log = logging.getLogger(__name__)
 
 MOST_WAIT_MS = 60_000
 """The saves of an editor that saves all the time are reported at least this often."""
-MOST_SAVES = 8
-"""Most separate saves of one file that wait; each holds the whole text."""
+MOST_SAVES = 8  # most separate saves of one file that wait; each holds the whole text
 
-Where = tuple[str, str]
-"""A work tree, and a path in it."""
+Where = tuple[str, str]  # a work tree, and a path in it
 
 
 class _Waiting:
@@ -110,10 +108,8 @@ def is_reported(save: Save, reported_ms: Iterable[int]) -> bool:
 
 CLIENT = "watch"
 ROUTE = "watch/write"
-MANY = 25
-"""More files than this at once become one event: a generator wrote them, not a person."""
-LATE_REPORT_MS = 600_000
-"""How late a hook may report a write that was reported here already."""
+MANY = 25  # more files than this at once become one event: a generator wrote them, not a person
+LATE_REPORT_MS = 600_000  # how late a hook may report a write that was reported here already
 
 _NO_AGENTS = frozenset({"git", "bash", "zsh", "fish", CLIENT})
 
@@ -243,14 +239,10 @@ def _is_agent_at_work(reader: StoreReader, root: str) -> bool:
     )
 
 
-SETTLED_S = 0.5
-"""After this long without a change, the writing has settled."""
-UNSETTLED_MS = 5_000
-"""A file that is written all the time is read this often."""
-LOCKED_MS = 60_000
-"""After this long git's lock counts as stale."""
-MOST_CHANGED = 2_000
-"""Most separate paths of one tree; with more, the tree is scanned as a whole."""
+SETTLED_S = 0.5  # after this long without a change, the writing has settled
+UNSETTLED_MS = 5_000  # a file that is written all the time is read this often
+LOCKED_MS = 60_000  # after this long git's lock counts as stale
+MOST_CHANGED = 2_000  # most separate paths of one tree; with more, the tree is scanned as a whole
 
 
 class _Changed:

@@ -322,8 +322,7 @@ def _undoing(reader: StoreReader, going: Collection[int]) -> set[int]:
 
 
 _ON_ITEMS = ("remember", "enriched", "revise", "approve", "forget", "undo", "shared")
-_NOWHERE = -1
-"""Stands for the notes that belong to no project."""
+_NOWHERE = -1  # stands for the notes that belong to no project
 
 
 def reached_projects(reader: StoreReader, going: Collection[int]) -> frozenset[int]:

@@ -31,8 +31,7 @@ from observer.local import client
 if TYPE_CHECKING:
     from observer.upkeep.restore import Progress
 
-ANEW = 75
-"""A daemon's exit code where another is to follow; as EX_TEMPFAIL of sysexits.h."""
+ANEW = 75  # a daemon's exit code where another is to follow; as EX_TEMPFAIL of sysexits.h
 
 
 class HomeLost(DaemonUnavailable):
@@ -110,8 +109,7 @@ def _write(path: Path, content: bytes, *, valid_s: float) -> None:
     os.utime(path, (until, until))
 
 
-PATIENCE_S = 0.3
-"""Processes that check for a daemon hold the lock for microseconds; wait for them."""
+PATIENCE_S = 0.3  # processes that check for a daemon hold the lock for microseconds; wait for them
 
 
 def take(home: Home) -> int | None:
@@ -154,8 +152,7 @@ def hold(home: Home) -> Iterator[bool]:
             os.close(descriptor)
 
 
-PROGRAM = "venv"
-"""Where `scripts/start` installs observer in its home."""
+PROGRAM = "venv"  # where `scripts/start` installs observer in its home
 
 
 def delete(home: Home, *, progress: Progress) -> list[Path]:
@@ -203,8 +200,7 @@ def _is_folder(path: Path) -> bool:
 _OF_DATABASE = re.compile(
     r"(?:observer\.db(?:\.(?:remaking|mending|reading|sealing|partial))?|\.purging-observer(?:\.db)?)"
     r"(?:-(?:wal|shm|journal|newest))?"
-)
-"""The database, what repairs and purges make of it beside it, and what SQLite writes for each."""
+)  # the database, what repairs and purges make of it beside it, and what SQLite writes for each
 
 
 def _lock(descriptor: int) -> bool:

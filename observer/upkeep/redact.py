@@ -28,8 +28,7 @@ from observer.store.writer import Writer
 from observer.upkeep.choose import reached_projects
 from observer.upkeep.shred import is_abandoned, supersede
 
-BATCH = 500
-"""Events in memory at a time."""
+BATCH = 500  # events in memory at a time
 _MARK = re.compile(rb"\[redacted:([a-z0-9_-]+)\]|(\[private\])|(redacted-[0-9a-f]{16})")
 
 _event = msgspec.json.Decoder(Event).decode
@@ -173,8 +172,7 @@ def _plain(folder: Path) -> Iterator[Path]:
 _ESCAPE = re.compile(rb"\\(?:[nrt]|(.))", re.DOTALL)
 SEARCHED = "searched for seen"
 """Name of the fact how much was known when all that is stored was searched for it."""
-_UP_TO = " up to "
-"""Behind which the fact says how far a search went that is not over."""
+_UP_TO = " up to "  # behind which the fact says how far a search went that is not over
 UNDERIVED_PROJECTS = "redacted projects"
 """Name of the fact which projects are still derived from what is redacted now."""
 

@@ -34,8 +34,7 @@ Progress: TypeAlias = Callable[[str, int], AbstractContextManager[Callable[[int]
 """Shows inside a block how far something has come: its name and how much there is to do. What it
 yields is called with the count done since."""
 
-_OF_TABLES = frozenset({"epoch", "behind"})
-"""Facts that are about what was derived."""
+_OF_TABLES = frozenset({"epoch", "behind"})  # facts that are about what was derived
 
 
 @contextmanager
@@ -93,8 +92,7 @@ def discard(path: Path) -> None:
         path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
 
 
-SETTLED_S = 0.2
-"""After so long a page that a daemon was writing is whole."""
+SETTLED_S = 0.2  # after so long a page that a daemon was writing is whole
 
 
 def repair_if_damaged(

@@ -28,15 +28,13 @@ from observer.local.logs import ShellLogs
 from observer.store.purging import StoredEvent, packed_texts
 from observer.upkeep.home_guard import PROGRAM
 
-SHORTEST = 3
-"""Characters of the shortest text that may be looked for: fewer stand everywhere."""
+SHORTEST = 3  # characters of the shortest text that may be looked for: fewer stand everywhere
 
 _BLANKS = (
     rb"(?:[\s\x1c-\x1f]|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f"
     rb"|\xe3\x80\x80|\\+[nrtfv]|\\+u(?:000[9a-dA-D]|001[c-fC-F]|0020|0085|00[aA]0|1680"
     rb"|20[0-2][0-9a-fA-F]|205[fF]|3000))+"
-)
-"""What `str.split` takes for blanks, in UTF-8 and escaped."""
+)  # what `str.split` takes for blanks, in UTF-8 and escaped
 _ESCAPED_TOO = {
     '"': rb"\\*\"", "\\": rb"\\+", "/": rb"\\*/", "\b": rb"(?:\x08|\\+b|\\+u0008)"
 }  # fmt: skip
@@ -99,8 +97,7 @@ def _strings(value: object) -> Iterator[bytes]:
     return (each.encode("utf-8", "surrogatepass") for _, each in strings(value, names=True))
 
 
-YOUNG_S = 2.0
-"""A hook that lives makes a name for its file long before."""
+YOUNG_S = 2.0  # a hook that lives makes a name for its file long before
 _CHUNK_BYTES = 1 << 20
 _REASON = ".reason"
 

@@ -38,8 +38,7 @@ from observer.upkeep.redact import Redacted
 from observer.upkeep.shred import discard, holds, places, shred, supersede
 
 _CHUNK_BYTES = 1 << 20
-APPLIED = "tombstones"
-"""Name of the fact how many tombstones a database was cleaned by."""
+APPLIED = "tombstones"  # name of the fact how many tombstones a database was cleaned by
 
 UNDERIVED = "underived"
 """Name of the fact that a copy holds events only, and has to be derived when it is used."""

@@ -40,10 +40,8 @@ HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN_VERSIONS = ("2026-07-28",)
 UNSUPPORTED_VERSION = -32022
 READ_BYTES = 1 << 16
-MOST_OPEN = 64
-"""Unanswered requests of one client at which reading from it pauses."""
-DRAIN_S = 1.0
-"""How long a client that closed its end is kept for its outstanding answers."""
+MOST_OPEN = 64  # unanswered requests of one client at which reading from it pauses
+DRAIN_S = 1.0  # how long a client that closed its end is kept for its outstanding answers
 IDENTITY = {"name": "observer", "title": "observer: memory of earlier work", "version": __version__}
 _SPACE = pump.VERSION.partition("/")[0]
 _CAPABILITIES = {

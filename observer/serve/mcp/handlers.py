@@ -32,8 +32,7 @@ FIELD = "approve"
 ELICIT = "elicitation/create"
 MARKDOWN = "text/markdown"
 VIEW = "ui://observer/{name}"
-BESIDE = "observer/"
-"""Begins the names of what a result holds for a view."""
+BESIDE = "observer/"  # begins the names of what a result holds for a view
 
 
 class RequestRefused(Exception):
@@ -63,8 +62,7 @@ class CallThreads:
 
     def __init__(self, most: int) -> None:
         self._pool = ThreadPoolExecutor(most, "mcp")
-        self.calls = 0
-        """Calls that are being answered."""
+        self.calls = 0  # calls that are being answered
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do work in a thread, in the context of the current task."""
@@ -147,8 +145,7 @@ class McpHandlers:
                     for uri, name, about in documents.KINDS
                 ]
             },
-        }
-        """What depends on the toolsets alone, by method."""
+        }  # what depends on the toolsets alone, by method
         self._methods: dict[str, tuple[type[Params], _Work]] = {
             **dict.fromkeys(self.lists, (_List, self._list_tools)),
             "tools/call": (_Call, self._call_tool),

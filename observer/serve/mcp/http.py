@@ -20,8 +20,7 @@ from observer.serve.worker import end
 
 FOLDER_HEADER = "observer-cwd"
 """HTTP header that says, percent-encoded, which folder the client works in."""
-MESSAGES = "/messages"
-"""Where clients of server-sent events post, on the connection's own session."""
+MESSAGES = "/messages"  # where clients of server-sent events post, on the connection's own session
 PING_S = 15.0
 """After so long a silence something is sent on a connection, so that nobody gives it up."""
 

@@ -39,8 +39,7 @@ HELLO_S = 10.0
 CONCURRENT_CALLS = 8
 """Calls that run at once; more would only wait for each other in the interpreter."""
 HEADING = "## House Rules"
-MOST_RULES = 100_000
-"""Characters of rules that a client may ask for."""
+MOST_RULES = 100_000  # characters of rules that a client may ask for
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -173,10 +172,8 @@ class McpFront:
 
 # --- what a daemon serves, and what is answered while it starts ----------------------------------
 
-MOST_KEPT = 32
-"""Files that are kept; the one that was asked for longest ago goes first."""
-LOOK_AGAIN_S = 1.0
-"""Least time between two looks at what has changed."""
+MOST_KEPT = 32  # files that are kept; the one that was asked for longest ago goes first
+LOOK_AGAIN_S = 1.0  # least time between two looks at what has changed
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -261,8 +258,7 @@ def _hello(asked: Asked) -> bytes:
 GIVE_WAY_SHARE = 1.0
 """How long a thread waits for calls at most, as a share of its work: a backlog goes on at half its
 speed while somebody asks without a pause."""
-GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001
-"""How long it waits at most at a time: several searches."""
+GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001  # how long it waits at most at a time: several searches
 
 
 class McpServers:
