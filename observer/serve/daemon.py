@@ -46,7 +46,7 @@ from observer.serve.contexts import ContextWorker
 from observer.serve.drain import DrainWorker, Wakes, watch
 from observer.serve.index import IndexWorker
 from observer.serve.lazy_store import LazyStore, RequestStore, open_store
-from observer.serve.mcp.server import McpServers
+from observer.serve.mcp.server import KeptOpenings, McpFront
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.sharing import ShareWorker
 from observer.serve.typed_commands import TypedCommands
@@ -249,7 +249,13 @@ class Daemon:
         except (OSError, ValueError) as error:
             self._health.degrade("reverse proxy", f"it is not let in: {error}")
         self._web = doors.WebDoor(pages, self._memory, self._status, self._leave_soon, proxy)
-        self._mcp = McpServers(services, self._memory, pages.view)
+        self._openings = KeptOpenings(services)
+        self._mcp = McpFront(
+            self._memory,
+            rules_chars=settings.rules_chars,
+            view_of=pages.view,
+            greeted=self._openings.greeted,
+        )
 
     def _employ(self, services: Services, model: LazyModel) -> None:
         """Make what works on the memory."""
@@ -372,6 +378,7 @@ class Daemon:
             imports=self._imports.run(),
             memory_files=self._memory_files.run(),
             contexts=self._contexts.run(),
+            openings=self._openings.run(self._mcp),
             index=self._index_worker.run(),
             embedding=self._index_worker.run_embedding(),
             resting=self._index_worker.run_resting(),
@@ -425,7 +432,7 @@ class Daemon:
             stop=self._stopping.set,
         )
         guard = Guard(token=token, port=port.number, admit=port.admit) if port else None
-        return app(handlers, McpHttp(self._mcp.front), guard=guard)
+        return app(handlers, McpHttp(self._mcp), guard=guard)
 
     def _recorded(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store the events of a request, in its thread; return after the commit."""
@@ -443,7 +450,7 @@ class Daemon:
 
     def _stored(self, projects: Iterable[int | None]) -> None:
         touched = list(projects)
-        workers = (self._contexts, self._index_worker, self._staleness, self._mcp.openings)
+        workers = (self._contexts, self._index_worker, self._staleness, self._openings)
         others = (self._heads, self._llm, self._watch, self._shares, self._retention)
         for each in (*workers, *others):
             each.touch(touched)

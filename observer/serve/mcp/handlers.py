@@ -184,10 +184,9 @@ class McpHandlers:
         if tool is None:
             raise RequestRefused(self._unknown_tool, f"no tool {call.name[:MOST_REPEATED]!r}")
         arguments = call.arguments or {}
+        run = partial(_run, tool, arguments=arguments, shows=client.shows)
         try:
-            work = partial(tool.call, arguments)
-            run = partial(_run, tool, arguments=arguments, shows=client.shows)
-            question, done = await self._in_thread(partial(run, work))
+            question, done = await self._in_thread(partial(run, partial(tool.call, arguments)))
             if question:
                 said = await _consent(client, call, question)
                 if isinstance(said, dict):
@@ -202,13 +201,7 @@ class McpHandlers:
                 f"{tool.name} failed inside observer", hint="see the daemon's log"
             )
             return _failed(tool, unforeseen)
-        images = [{"data": data, "mimeType": kind, "type": "image"} for kind, data in done.images]
-        return {
-            **({"_meta": done.beside} if done.beside else {}),
-            "content": [*map(_text, done.texts), *images],
-            "isError": done.is_error,
-            "structuredContent": done.content,
-        }
+        return done
 
     async def _list_resources(self, _list: _List, client: Sender) -> Json:
         """List the context of the client's project and the summaries of its last sessions."""
@@ -273,43 +266,28 @@ async def _consent(client: Sender, call: _Call, question: PersonQuestion) -> boo
         "required": [FIELD],
     }
     form = {"message": question.text, "mode": "form", "requestedSchema": schema}
-    if client.repeats:
-        given = (call.input_responses or {}).get(question.key)
-        if given is not None:
-            return _is_yes(given)
+    said: object = (call.input_responses or {}).get(question.key)
+    if client.repeats and said is None:
         asking = {"method": ELICIT, "params": form}
         return {"inputRequests": {question.key: asking}, "resultType": "input_required"}
-    try:
-        said = await client.ask(form)
-    except RequestRefused as error:
-        logger.info("the client did not ask: %s", error)
-        return False
-    return _is_yes(said)
-
-
-def _is_yes(said: object) -> bool:
+    if not client.repeats:
+        said = None
+        try:
+            said = await client.ask(form)
+        except RequestRefused as error:
+            logger.info("the client did not ask: %s", error)
     match said:
         case {"action": "accept", "content": {"approve": True}}:
             return True
     return False
 
 
-class _Answer(NamedTuple):
-    """What a tool answered, marked as data."""
-
-    texts: tuple[str, ...]
-    content: Json
-    is_error: bool
-    images: list[tuple[str, str]]
-    beside: Json
-
-
 def _run(
     tool: Tool, call: Callable[[], ToolResult[Any]], *, arguments: dict[str, Any], shows: bool
-) -> tuple[PersonQuestion | None, _Answer]:
-    """Call a tool, or what a person agreed to; return what it asks the person, and its answer.
+) -> tuple[PersonQuestion | None, Json]:
+    """Call a tool, or what a person agreed to; return what it asks the person, and its result.
 
-    What stands beside the result is made where the client `shows` views.
+    The result is marked as data; what stands beside it is made where the client `shows` views.
     """
     answer = call()
     found = msgspec.to_builtins(answer.result)
@@ -318,11 +296,18 @@ def _run(
     echoes = Echoes(arguments)
     content = defused_content(echoes.taken_out_of(found))
     texts = _texts(tool, answer, content, echoes)
-    shown = marked_content(content) if tool.is_fenced else content
     images = [answer.image] if answer.image else []
     made = msgspec.to_builtins(answer.beside()) if shows and answer.beside else {}
     beside = defused_content(echoes.taken_out_of({BESIDE + name: made[name] for name in made}))
-    return answer.question, _Answer(texts, shown, answer.is_error, images, beside)
+    return answer.question, {
+        **({"_meta": beside} if beside else {}),
+        "content": [
+            *map(_text, texts),
+            *({"data": data, "mimeType": kind, "type": "image"} for kind, data in images),
+        ],
+        "isError": answer.is_error,
+        "structuredContent": marked_content(content) if tool.is_fenced else content,
+    }
 
 
 def _texts(tool: Tool, answer: ToolResult[Any], content: Json, echoes: Echoes) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from observer.serve.http import ImportReceipt
 from observer.serve.index import forget_code, give_memory_back
 from observer.serve.lazy_store import LazyStore, RequestStore
 from observer.serve.mcp import server as listening
-from observer.serve.mcp.server import McpServers
+from observer.serve.mcp.server import McpFront
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.requests import import_events, post_events
 from observer.serve.watcher import WatchWorker
@@ -405,62 +405,51 @@ def test_the_threads_that_answer_go_before_the_writer_and_chores_last(writer: Wr
     assert os.getpriority(os.PRIO_PROCESS, 0) == own
 
 
-class Front:
-    """Answers so many calls, one fewer at each look."""
+class Calls:
+    """So many calls that are being answered, one fewer at each look."""
 
-    def __init__(self, calls: int) -> None:
-        self.left = calls
-        self.looks = 0
+    def __init__(self, left: int) -> None:
+        self.left, self.looks = left, 0
 
+    @property
     def calls(self) -> int:
         self.looks += 1
         self.left -= 1
         return max(self.left, 0)
 
 
+def _giving_way(calls: Calls, may_wait_s: float) -> McpFront:
+    front = McpFront(cast("Any", None))
+    front._threads, front._may_wait_s = cast("Any", calls), may_wait_s
+    return front
+
+
 @pytest.mark.parametrize(
-    ("calls", "may_wait_s", "is_awaited", "looks"),
+    ("left", "is_awaited", "looks"),
     [
-        pytest.param(4, 60.0, False, 4, id="until no call is answered"),
-        pytest.param(1_000_000, 60.0, True, 1, id="not while somebody waits for itself"),
+        pytest.param(4, False, 4, id="until no call is answered"),
+        pytest.param(1_000_000, True, 1, id="not while somebody waits for itself"),
     ],
 )
 def test_it_waits_while_calls_are_answered(
-    home: Home,
-    monkeypatch: pytest.MonkeyPatch,
-    calls: int,
-    may_wait_s: float,
-    looks: int,
-    *,
-    is_awaited: bool,
+    monkeypatch: pytest.MonkeyPatch, left: int, looks: int, *, is_awaited: bool
 ) -> None:
     monkeypatch.setattr(listening, "GIVE_WAY_S", 60.0)
-    front = Front(calls)
-    _giving_way(home, front, may_wait_s).give_way(lambda: is_awaited)
-    assert front.looks == looks
+    calls = Calls(left)
+    _giving_way(calls, 60.0).give_way(lambda: is_awaited)
+    assert calls.looks == looks
 
 
-def test_it_waits_no_longer_than_its_share_of_the_time(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_waits_no_longer_than_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever has waited as long as it may works on, and has to earn the next pause by work."""
     monkeypatch.setattr(listening, "GIVE_WAY_SHARE", 0.0)
-    front = Front(calls=1_000_000)
-    mcp = _giving_way(home, front, 0.003)
-    mcp.give_way()
-    looks = front.looks
+    calls = Calls(1_000_000)
+    front = _giving_way(calls, 0.003)
+    front.give_way()
+    looks = calls.looks
     assert looks > 1
-    mcp.give_way()
-    assert front.looks == looks + 1
-
-
-def _giving_way(home: Home, front: Front, may_wait_s: float) -> McpServers:
-    async def made() -> McpServers:
-        return McpServers(services_over(home), cast("Any", None))
-
-    mcp = asyncio.run(made())
-    mcp.front, mcp._may_wait_s = cast("Any", front), may_wait_s
-    return mcp
+    front.give_way()
+    assert calls.looks == looks + 1
 
 
 ASKING = """
