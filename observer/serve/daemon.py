@@ -61,9 +61,6 @@ if TYPE_CHECKING:
     from observer.llm.client import LlmClient
     from observer.serve.enrich import EnrichWorker, Extractor
 
-SIZE_BYTES = 2 << 20
-KEPT_FILES = 3
-
 
 class DaemonLog(RotatingFileHandler):
     """A rotated file that receives standard output and error, too: faults in C code, warnings."""
@@ -91,7 +88,7 @@ def start_log(home: Home, *, level: str) -> None:
     """Send log records of at least `level` to `<home>/log/daemon.log`, or raise OSError."""
     path = make_private(home.logs) / "daemon.log"
     os.close(open_plain(path, os.O_WRONLY | os.O_CREAT))  # opening a FIFO would block the handler
-    handler = DaemonLog(path, maxBytes=SIZE_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
+    handler = DaemonLog(path, maxBytes=2 << 20, backupCount=3, encoding="utf-8")
     form = SecretlessFormatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s")
     form.datefmt = "%Y-%m-%dT%H:%M:%S"
     form.converter = time.gmtime
@@ -243,6 +240,7 @@ class Daemon:
         self._notes = NoteFolderWorker(services, on_noted=self._noted, embedder=model)
         self._memory = self._remembering(model)
         self._employ(services, model)
+        self._services = services
         proxy = None
         try:
             proxy = doors.proxy_of(settings.web_proxy_host, home.web_secret)
@@ -270,19 +268,16 @@ class Daemon:
             team=team_of(model),
         )
         self._reminded = requests.RemindedSessions(home.reminders)
-        self._commands = requests.CommandAnswers(reading, home, settings)
+        self._answer = partial(requests.answer, reading, home, settings)
         self._contexts = ContextWorker(services, self._memory)
         self._index_worker = IndexWorker(services, self._index, model)
         self._drain = DrainWorker(services)
-        self._maintenance = maintenance.MaintenanceWorker(services)
         self._integrity = maintenance.IntegrityWorker(services, on_checked=self._contexts.touch_all)
-        self._backups = maintenance.BackupWorker(services)
         self._retention = maintenance.RetentionWorker(services)
         self._watch = WatchWorker(services)
         self._staleness = StalenessWorker(services, on_revised=self._contexts.touch)
         self._imports = ImportWorker(services)
         self._heads = HeadWorker(services)
-        self._memory_files = MemoryFileWorker(services)
         self._llm = LazyLlm(services)
         self._shares = ShareWorker(services)
 
@@ -371,12 +366,12 @@ class Daemon:
             watch=watch(wakes, self._health, growing=[spool / "shell"]),
             drain=self._drain.run(),
             chores=self._drain.run_chores(),
-            maintenance=self._maintenance.run(),
+            maintenance=maintenance.MaintenanceWorker(self._services).run(),
             integrity=self._integrity.run(),
-            backups=self._backups.run(),
+            backups=maintenance.BackupWorker(self._services).run(),
             retention=self._retention.run(),
             imports=self._imports.run(),
-            memory_files=self._memory_files.run(),
+            memory_files=MemoryFileWorker(self._services).run(),
             contexts=self._contexts.run(),
             openings=self._openings.run(self._mcp),
             index=self._index_worker.run(),
@@ -420,7 +415,7 @@ class Daemon:
             end_import=self._end_import,
             schema=generic.schema,
             share=self._shares.answer,
-            ask=self._commands.answer,
+            ask=self._answer,
             recall=lambda envelope: (
                 requests.remind(self._memory, self._reminded, envelope, at_ms=now_ms())
                 if self._settings.recall_hooks

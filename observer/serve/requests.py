@@ -55,29 +55,18 @@ def decoded(body: bytes, shape: type[T]) -> T:
         raise BadInput(f"the body is refused: {error}", hint="send JSON as documented") from error
 
 
-class CommandAnswers:
-    """Answers the questions of commands if the answer equals the command's own.
+def answer(memory: Memory, home: Home, settings: Settings, body: bytes) -> Reply:
+    """Answer a command's question, if the answer equals the command's own.
 
-    `memory` is read only and waits for the model; `settings` are those that the daemon began with.
+    `memory` waits for the model; `settings` are those that the daemon began with. Raises BadInput
+    if it is malformed or the command's version or settings differ, ConfigInvalid.
     """
-
-    def __init__(self, memory: Memory, home: Home, settings: Settings) -> None:
-        self._memory = memory
-        self._home = home
-        self._settings = settings
-
-    def answer(self, body: bytes) -> Reply:
-        """Answer one question, in the thread of a request.
-
-        Raises BadInput if it is malformed or the command's version or settings differ,
-        ConfigInvalid.
-        """
-        asked = decoded(body, CommandRequest)
-        if asked.surroundings != surroundings():
-            raise BadInput("asked with another version, time zone or settings than the daemon's")
-        if config.load(self._home) != self._settings:
-            raise BadInput("the settings have changed", hint="restart the daemon")
-        return reply(self._memory, asked)
+    asked = decoded(body, CommandRequest)
+    if asked.surroundings != surroundings():
+        raise BadInput("asked with another version, time zone or settings than the daemon's")
+    if config.load(home) != settings:
+        raise BadInput("the settings have changed", hint="restart the daemon")
+    return reply(memory, asked)
 
 
 class PostReceipt(Value):

@@ -17,10 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import orjson
 
+from observer.core.disk import replace
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home, read_plain
 from observer.local.client import PROTOCOL, peer_uid
@@ -30,7 +31,6 @@ from observer.tools.status import HttpConnections, Status
 if TYPE_CHECKING:
     from observer.serve.http import Uvicorn
 
-T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 BACKLOG = 512  # connections that wait while the daemon is busy; twenty editors start at once
@@ -56,17 +56,24 @@ REFUSAL = (
 """What a connection is answered that there is no room for."""
 
 
-class PrivateSocket(socket.socket):
-    """A listening Unix socket that closes connections of other users."""
+class GuardedSocket(socket.socket):
+    """A listening socket that closes the connections which `lets_in` returns False for, unread."""
+
+    lets_in: Callable[[socket.socket, Any], bool]
 
     def accept(self) -> tuple[socket.socket, Any]:  # address types vary, as in the base class
-        """Return the next connection of this user; others are closed unread."""
+        """Return the next connection that is let in."""
         while True:
             connection, address = super().accept()
-            with suppress(OSError):
-                if peer_uid(connection) == os.getuid():
-                    return connection, address
+            if self.lets_in(connection, address):
+                return connection, address
             connection.close()
+
+
+def _is_ours(connection: socket.socket, _address: object) -> bool:
+    with suppress(OSError):
+        return peer_uid(connection) == os.getuid()
+    return False
 
 
 @dataclass(slots=True)
@@ -95,7 +102,7 @@ class LoopbackPort:
 
     def __init__(self, only: int | None = None) -> None:
         self._only = only
-        self.listeners: list[LoopbackSocket] = []
+        self.listeners: list[GuardedSocket] = []
         self._guests: list[_Guest] = []
         self._refused = 0
 
@@ -131,17 +138,16 @@ class LoopbackPort:
             most_waiting=MOST_WAITING,
         )
 
-    def let_in(self, connection: socket.socket, address: tuple[str, int]) -> bool:
-        """Return True if there is room for a connection; else it is answered and closed."""
+    def lets_in(self, connection: socket.socket, address: tuple[str, int]) -> bool:
+        """Return True if there is room for a connection; else it is answered."""
         user = user_at(address, connection.getsockname())
-        guest = _Guest(connection, address, (address[0], user))
+        guest = _Guest(connection, address[:2], (address[0], user))
         self._guests = [each for each in self._guests if each.is_there]
         if self._has_room(guest):
             self._guests.append(guest)
             return True
         self._refused += 1
         _refuse(connection)
-        connection.close()
         return False
 
     def _has_room(self, newcomer: _Guest) -> bool:
@@ -168,21 +174,6 @@ class LoopbackPort:
         self._refused += 1
         _refuse(oldest.connection)
         return True
-
-
-class LoopbackSocket(socket.socket):
-    """One of the listening sockets of a `LoopbackPort`."""
-
-    def __init__(self, port: LoopbackPort, family: socket.AddressFamily) -> None:
-        super().__init__(family, socket.SOCK_STREAM)
-        self._port = port
-
-    def accept(self) -> tuple[socket.socket, Any]:  # address types vary, as in the base class
-        """Return the next connection that there is room for."""
-        while True:
-            connection, address = super().accept()
-            if self._port.let_in(connection, address[:2]):
-                return connection, address
 
 
 def _refuse(connection: socket.socket) -> None:
@@ -250,13 +241,14 @@ def make_run_folder(home: Home) -> Path:
 
 
 @contextmanager
-def listen(path: Path) -> Iterator[PrivateSocket]:
-    """Open a Unix socket, mode 0600, in place of whatever an earlier daemon left there.
+def listen(path: Path) -> Iterator[GuardedSocket]:
+    """Open a Unix socket for this user in place of whatever an earlier daemon left there.
 
     Only while holding the home's lock. Its file goes at the end, unless another daemon made it.
     """
     path.unlink(missing_ok=True)
-    with PrivateSocket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+    with GuardedSocket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.lets_in = _is_ours
         listener.bind(str(path))
         ours = path.lstat().st_ino
         path.chmod(0o600)
@@ -272,29 +264,23 @@ def listen(path: Path) -> Iterator[PrivateSocket]:
 def listen_tcp(port: int, *, only: int | None = None) -> LoopbackPort:
     """Open a port of both loopback addresses, 0 for a free one; raise OSError if it is in use."""
     made = LoopbackPort(only)
-    try:
-        made.listeners.append(_listening(made, socket.AF_INET, "127.0.0.1", port))
-        made.listeners.append(_listening(made, socket.AF_INET6, "::1", made.number))
-    except OSError as error:
-        has_no_ipv6 = error.errno in {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL}
-        if not (made.listeners and has_no_ipv6):
-            made.close()
-            raise
+    for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+        with ExitStack() as opening:
+            try:
+                listener = opening.enter_context(GuardedSocket(family, socket.SOCK_STREAM))
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listener.bind((host, made.number if made.listeners else port))
+                listener.listen(BACKLOG)
+            except OSError as error:
+                has_no_ipv6 = error.errno in {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL}
+                if made.listeners and has_no_ipv6:
+                    break
+                made.close()
+                raise
+            listener.lets_in = made.lets_in
+            made.listeners.append(listener)
+            opening.pop_all()
     return made
-
-
-def _listening(
-    port: LoopbackPort, family: socket.AddressFamily, host: str, number: int
-) -> LoopbackSocket:
-    listener = LoopbackSocket(port, family)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, number))
-        listener.listen(BACKLOG)
-    except OSError:
-        listener.close()
-        raise
-    return listener
 
 
 def ensure_secret(file: Path) -> str:
@@ -306,12 +292,7 @@ def ensure_secret(file: Path) -> str:
         if secret:
             return secret
     secret = secrets.token_urlsafe(32)
-    fresh = file.with_suffix(".new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as written:
-        written.write(secret + "\n")
-    fresh.replace(file)
+    replace(file, f"{secret}\n".encode())
     return secret
 
 
@@ -349,7 +330,9 @@ class HttpServer:
 
                     return Uvicorn(self._app(), self._leaving)
 
-                server = await in_a_hurry(made)
+                # Threads of chores have a low priority, and somebody waits for the import.
+                with ThreadPoolExecutor(1) as thread:
+                    server = await loop.run_in_executor(thread, made)
                 await server.serve(list(self._listeners))
 
     def leave(self) -> None:
@@ -358,15 +341,7 @@ class HttpServer:
         self._woken.set()
 
 
-async def in_a_hurry(work: Callable[[], T]) -> T:
-    """Run an import in a thread: those of chores have a low priority, and somebody waits."""
-    with ThreadPoolExecutor(1) as thread:
-        return await asyncio.get_running_loop().run_in_executor(thread, work)
-
-
 # --- the pages: until a link is asked for nothing listens, and nothing of them is imported -------
-#
-# Of other users only a reverse proxy is let in that is configured, and shows a secret.
 
 LINK_S = 60
 SECRET_CHARS = 32  # fewest characters of the secret that a reverse proxy shows
@@ -395,38 +370,30 @@ def proxy_of(host: str, file: Path) -> Proxy | None:
 
 
 class Doorkeeper(Protocol):
-    """Who may look at the pages."""
+    """Who may look at the pages; `keep_port` has the next daemon open the same port, 0 for any."""
 
     @property
-    def port(self) -> int:
-        """The port of before, 0 for none."""
+    def port(self) -> int: ...  # noqa: D102 - as above
 
-    def keep_port(self, port: int) -> None:
-        """Note the port, so that the addresses of pages stay what they are."""
+    def keep_port(self, port: int) -> None: ...  # noqa: D102 - as above
 
-    def link(self, seconds: int) -> str:
-        """Return a word that logs in once, within so many seconds."""
+    def link(self, seconds: int) -> str: ...  # noqa: D102 - a word that logs in once
 
-    def logout(self) -> None:
-        """Let nothing hold any more that was given."""
+    def logout(self) -> None: ...  # noqa: D102 - lets nothing hold any more that was given
 
 
 class Pages(Protocol):
-    """The pages, of which the daemon knows no more than this."""
+    """The pages, of which the daemon knows no more than this; `is_open` if somebody may look."""
 
     @property
-    def is_open(self) -> bool:
-        """Whether somebody may look already."""
+    def is_open(self) -> bool: ...  # noqa: D102 - as above
 
     @property
-    def access(self) -> Doorkeeper:
-        """Who may look."""
+    def access(self) -> Doorkeeper: ...  # noqa: D102 - as above
 
-    def view(self, name: str) -> str:
-        """Return the HTML of a tool's view."""
+    def view(self, name: str) -> str: ...  # noqa: D102 - the HTML of a tool's view
 
-    def app(self, **parts: Any) -> Any:  # noqa: ANN401 - ASGI is starlette's, whose homes are others
-        """Return the pages as an ASGI application."""
+    def app(self, **parts: Any) -> Any: ...  # noqa: ANN401, D102 - an ASGI application
 
 
 class WebDoor:

@@ -20,7 +20,7 @@ from observer.serve.servers import (
     MOST_CONNECTIONS,
     MOST_WAITING,
     REFUSAL,
-    LoopbackSocket,
+    GuardedSocket,
     ensure_secret,
     listen,
     listen_tcp,
@@ -181,14 +181,14 @@ def test_a_port_listens_on_both_addresses_of_the_loopback_only() -> None:
 def test_without_ipv6_a_port_listens_on_the_other_address(
     number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bind = LoopbackSocket.bind
+    bind = GuardedSocket.bind
 
-    def without(self: LoopbackSocket, address: tuple[str, int]) -> None:
+    def without(self: GuardedSocket, address: tuple[str, int]) -> None:
         if address[0] == "::1":
             raise OSError(number, os.strerror(number))
         bind(self, address)
 
-    monkeypatch.setattr(LoopbackSocket, "bind", without)
+    monkeypatch.setattr(GuardedSocket, "bind", without)
     with closing(listen_tcp(0)) as port:
         assert [each.getsockname()[0] for each in port.listeners] == ["127.0.0.1"]
 

@@ -79,7 +79,7 @@ def test_a_new_tree_is_looked_at_once(home: Home, store: SqliteStore, app: str) 
 
 
 def test_a_path_belongs_to_the_tree_around_it(grown: WatchSet, app: str) -> None:
-    tree = grown.tree(app)
+    tree = grown.trees.get(app)
     assert grown.tree_of(f"{app}/src/deep/a.py") is tree
     assert grown.tree_of(f"{app}-other/a.py") is None
 
@@ -107,7 +107,7 @@ def test_beyond_the_limit_trees_are_not_watched_and_shown_as_that(
 
 
 def test_new_folders_are_watched_from_then_on(grown: WatchSet, app: str) -> None:
-    tree = grown.tree(app)
+    tree = grown.trees.get(app)
     assert tree is not None
     (Path(app) / "new").mkdir()
     assert grown.update(tree, [f"{app}/new"])
@@ -115,7 +115,7 @@ def test_new_folders_are_watched_from_then_on(grown: WatchSet, app: str) -> None
 
 
 def test_a_tree_that_is_gone_is_dropped(grown: WatchSet, app: str) -> None:
-    tree = grown.tree(app)
+    tree = grown.trees.get(app)
     assert tree is not None
     Path(app).rename(f"{app}-moved")
     assert not grown.update(tree, [f"{app}/src"])
@@ -127,7 +127,7 @@ def test_a_tree_that_grew_too_large_is_dropped_and_shown(
 ) -> None:
     grown = WatchSet(services_over(home, store, settings=Settings(watch_max_files=1)))
     grown.refresh_if_due()
-    tree = grown.tree(app)
+    tree = grown.trees.get(app)
     assert tree is not None
     for name in ("one", "two"):
         (Path(app) / name).touch()
@@ -173,7 +173,7 @@ def test_a_save_is_due_when_hooks_had_their_time_each_file_by_itself() -> None:
     assert pending.due_ms() == 1000 + WINDOW_MS
     assert pending.due(999 + WINDOW_MS) == {}
     assert pending.due(1000 + WINDOW_MS) == {"/app": [[a_save()]]}
-    pending.drop("/app", ["a"])
+    pending.drop("/app", [[a_save()]])
     assert pending.due_ms() == 9000 + WINDOW_MS
 
 
