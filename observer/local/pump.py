@@ -1,16 +1,12 @@
 """The stdio face of MCP: copies lines between an editor and the daemon's MCP socket.
 
-Standard library only, and little of it: an editor waits for this process at its start, and
-`import socket` alone costs as much as the bare interpreter. Promises that no line is torn, that a
-daemon which restarts is found again without the editor noticing, and that the process ends with
-its editor.
+Little of the standard library: an editor waits for this process at its start, and `import socket`
+alone costs as much as the bare interpreter. No line is torn, a daemon that restarts is found again
+without the editor noticing, and the process ends with its editor.
 
-While the daemon starts it answers from files that the daemon keeps, and where there is no memory
-yet from one that the package carries.
-
-A client waits for its servers' tools before its first request to a model, but not for long. The
-file of a folder and a choice of toolsets is named and headed by the connection's first line, which
-holds the version: what another version kept is never answered.
+A client does not wait long for its servers' tools: while the daemon starts, they come from a file
+that the daemon keeps, or, where there is no memory yet, from one that the package carries. The file
+is named and headed by the connection's first line, which holds the version, folder and toolsets.
 """
 
 from __future__ import annotations
@@ -64,11 +60,7 @@ class Stopped(Exception):
 
 
 def dial(root: str) -> socket:
-    """Return a connection to the daemon of a home.
-
-    Raises:
-        OSError: none answers.
-    """
+    """Return a connection to the daemon of a home. Raises OSError: none answers."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         connection.connect(socket_path(root))
@@ -107,15 +99,11 @@ class DaemonStart:
         os.close(writing)
 
     def fileno(self) -> int:
-        """Return the descriptor that is readable when there is something to `advance`."""
+        """Return the descriptor that is readable when `advance` may be called."""
         return self._pipe
 
     def advance(self) -> bool:
-        """Return True once the daemon is up; call it when the descriptor is readable.
-
-        Raises:
-            Stopped: the daemon could not be started.
-        """
+        """Return True once the daemon is up. Raises Stopped: it could not be started."""
         if chunk := os.read(self._pipe, 4096):
             self._printed += chunk
             return False
@@ -127,10 +115,7 @@ class DaemonStart:
 
 
 def socket_path(root: str) -> str:
-    """Return the name of a home's MCP socket.
-
-    Where it would be too long for the kernel, `<home>/run` is a link to a folder with a short name.
-    """
+    """Return the name of a home's MCP socket, through a link if it is too long for the kernel."""
     run = os.path.join(root, "run")  # noqa: PTH118 - pathlib costs 8 ms here
     path = os.path.join(run, "mcp.sock")  # noqa: PTH118 - as above
     if len(os.fsencode(path)) <= SOCKET_NAME_BYTES:
@@ -239,8 +224,8 @@ def shows_views(capabilities: object) -> bool:
 def carried(root: str, tools: str) -> dict[str, object]:
     """Return what is answered where nothing was ever remembered, by version and method.
 
-    None where there is a memory: rules in it would be missing. None for toolsets of other packages,
-    and for those of which two have a tool of the same name, which the daemon refuses.
+    None where there is a memory, whose rules would be missing, for toolsets of other packages, and
+    for those of which two have a tool of the same name, which the daemon refuses.
     """
     if os.path.exists(os.path.join(root, "observer.db")):  # noqa: PTH110, PTH118 - pathlib costs 8 ms
         return {}
@@ -282,10 +267,7 @@ FAREWELL_S = 2.0  # how long answers may still come after the editor closed its 
 class Pump:
     """One editor's connection: two buffers and the poll between them.
 
-    Args:
-        dial: returns a connected socket; raises OSError if no daemon answers.
-        hello: the first line of every connection.
-        read_kept: returns what is answered while the daemon starts.
+    `dial` connects or raises OSError; `read_kept` returns what is answered while a daemon starts.
     """
 
     def __init__(
@@ -308,8 +290,7 @@ class Pump:
     def run(self) -> int:
         """Copy until the editor is gone; return the exit code.
 
-        Raises:
-            Stopped: no daemon answers and none could be started, or it speaks another protocol.
+        Raises Stopped: no daemon answers and none could be started, or it speaks another protocol.
         """
         self._open()
         while not self._is_over():
@@ -436,11 +417,8 @@ class Pump:
 
     def _tell(self, line: bytes) -> None:
         if not self._is_accepted and line.startswith(b'{"error"'):
-            answer = parse(line)
-            code = answer.get("exit_code")
-            raise Stopped(
-                str(answer.get("error")), exit_code=code if isinstance(code, int) else UNAVAILABLE
-            )
+            answer: Any = parse(line)
+            raise Stopped(str(answer.get("error")), exit_code=answer.get("exit_code", UNAVAILABLE))
         self._is_accepted = True
         if self._swallow and answer_key(line[:HEAD_BYTES]) == self._swallow:
             self._swallow = ""
@@ -474,11 +452,7 @@ class Pump:
 
 
 def toolsets(arguments: list[str]) -> str:
-    """Return the toolsets that the command line asks for, ``"core"`` by default.
-
-    Raises:
-        ValueError: anything else stands on the command line; says what.
-    """
+    """Return the toolsets that the command line asks for. Raises ValueError: it has others."""
     match arguments:
         case []:
             return "core"

@@ -29,8 +29,7 @@ class Refusals(NamedTuple):
 def prepare(path: Path) -> None:
     """Make the file of a home, for this user's eyes only, unless it is there.
 
-    Raises:
-        OSError: it cannot be written, or what is there is not a plain file.
+    Raises OSError: it cannot be written, or is not a plain file.
     """
     descriptor = open_plain(path, os.O_RDWR | os.O_CREAT)
     try:
@@ -42,11 +41,7 @@ def prepare(path: Path) -> None:
 
 
 def read(path: Path) -> Refusals | None:
-    """Return what hooks counted, None if they refused nothing or nobody counts.
-
-    Raises:
-        OSError: there is something that cannot be read.
-    """
+    """Return what hooks counted, None if they refused nothing. Raises OSError: it is unreadable."""
     try:
         descriptor = open_plain(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -62,11 +57,7 @@ def read(path: Path) -> Refusals | None:
 
 
 def reset(path: Path) -> None:
-    """Begin to count anew.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Begin to count anew. Raises OSError: the file cannot be written."""
     descriptor = open_plain(path, os.O_RDWR | os.O_CREAT)
     try:
         os.pwrite(descriptor, _NOTHING, 0)

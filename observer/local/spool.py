@@ -1,8 +1,7 @@
 """The durable queue between hooks and the daemon, and the only code that knows its folders.
 
-Steps 1, 2 and 8 of an event's way: hooks (and `append`) put envelopes in, the daemon claims them
-oldest first and acknowledges them once they are stored. Until then an entry stays, so a crash at
-any point means a replay, and a replay is a no-op by the entry's id.
+Hooks (and `append`) put envelopes in, the daemon claims them oldest first and acknowledges them
+once they are stored: a crash means a replay, which is a no-op by the entry's id.
 
 An event exists when its name is in `new/`. Its bytes are in `tmp/` under the same name, because a
 shell can create a file without starting a process but cannot move one; a file in `new/` that is
@@ -19,7 +18,7 @@ import stat
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,10 +62,8 @@ class _Waiting(NamedTuple):
 class Spool:
     """The queue in one folder. One process drains it; any number may append or look.
 
-    `claim` peeks: it hands the same entries out again until they are acknowledged or quarantined.
-    Its listing of `new/` is kept while it fills a batch, so that a backlog is not listed once a
-    batch; what arrives meanwhile is younger than all of it. Of a long backlog only the oldest part
-    is kept.
+    `claim` hands the same entries out again until they are acknowledged or quarantined. Its listing
+    of `new/` is kept while it fills a batch: what arrives meanwhile is younger than all of it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -92,13 +89,9 @@ class Spool:
     def append(self, fields: Mapping[str, str], payload: bytes = b"") -> str:
         """Put one envelope in, see it on the disk, and return its id.
 
-        Args:
-            fields: at least `client` and `event`; `at` (ms) if it did not happen just now.
-            payload: what the client sent, as it came.
-
-        Raises:
-            ValueError: a field cannot stand in an envelope.
-            OSError: the disk is full or read-only; no event was made.
+        `fields` are at least `client` and `event`, and `at` (ms) if it did not happen just now;
+        `payload` is what the client sent. Raises ValueError: a field cannot stand in an envelope;
+        OSError: the disk is full or read-only, and no event was made.
         """
         name = uuid.uuid4().hex
         body = self._tmp / name
@@ -115,8 +108,8 @@ class Spool:
     def claim(self, *, at_most: int, at_most_bytes: int = BATCH_BYTES) -> list[SpoolEntry]:
         """Return the oldest entries; at least one if any waits, whatever its size.
 
-        Meets things that no hook made by moving them to `bad/`, unopened. An entry that the medium
-        does not give is left where it is, and still counted by `depth`.
+        What no hook made is moved to `bad/`, unopened. An entry that the medium does not give is
+        left where it is, and still counted by `depth`.
         """
         batch: list[SpoolEntry] = []
         size_bytes = 0
@@ -139,11 +132,10 @@ class Spool:
 
     def hold(self, entries: Iterable[SpoolEntry]) -> None:
         """Take charge of entries, also of those that another process read; `ack` ends it."""
-        for entry in entries:
-            self._logs.hand_out(entry)
+        self._logs.hand_out(entries)
 
     def left(self) -> int:
-        """Return how many entries the last `claim` knew of; more may wait, or have come since."""
+        """Return how many entries the last `claim` knew of; more may wait."""
         return len(self._queue)
 
     def ack(self, entries: Iterable[SpoolEntry]) -> None:
@@ -154,7 +146,7 @@ class Spool:
                 # The name goes first: bytes without a name are not an event, a name without bytes
                 # would look like a loss.
                 remove(entry.path)
-        own = [_name(entry.path) for entry in entries if entry.end is None]
+        own = [entry.path.rpartition(os.sep)[2] for entry in entries if entry.end is None]
         if own:
             # A power cut could otherwise bring the names back, and not the bytes.
             settle(self._new)
@@ -166,10 +158,7 @@ class Spool:
     def quarantine(self, entry: SpoolEntry, *, reason: str, kept: bytes) -> None:
         """Put an entry that cannot become events into `bad/`, and forget it.
 
-        Args:
-            entry: as it was claimed.
-            reason: why, for a person.
-            kept: what may be kept of its bytes, already redacted.
+        `kept` is what may be kept of its bytes, already redacted.
         """
         replace(self._bad / entry.id, kept)
         at_ns = entry.at_ms * 1_000_000
@@ -181,13 +170,8 @@ class Spool:
     def retry(self, *, reader: str = "") -> int:
         """Put what is in `bad/` back into the queue, but for what no hook made; return how much.
 
-        What still cannot become events comes back. Safe beside the process that drains.
-
-        Args:
-            reader: the version that reads, which is given everything once; "" gives it again.
-
-        Raises:
-            OSError: the folder cannot be written.
+        `reader` is the version that reads, which is given everything once; "" gives it again.
+        Safe beside the process that drains. Raises OSError: the folder cannot be written.
         """
         stamp = self._bad / _READER
         with suppress(FileNotFoundError):
@@ -212,11 +196,12 @@ class Spool:
 
     def depth(self) -> int:
         """Count the entries that wait, shells' records included."""
-        return sum(1 for _ in self._waiting()) + self._logs.depth()
+        return sum(1 for _ in chain(self._waiting(), *self._logs.unread()))
 
     def is_empty(self) -> bool:
         """Return True if no entry waits, shells' records included; stops at the first one."""
-        return next(self._waiting(), None) is None and self._logs.is_empty()
+        logs = chain.from_iterable(self._logs.unread())
+        return next(chain(self._waiting(), logs), None) is None
 
     def bad(self) -> int:
         """Count what is in `bad/`."""
@@ -233,17 +218,14 @@ class Spool:
 
     def oldest_ms(self) -> int | None:
         """Return the time of the entry that waits longest, None if none does."""
-        times = self._logs.oldest_ms()
+        times = [first.at_ms for log in self._logs.unread() for first in islice(log, 1)]
         for item in self._waiting():
             with suppress(FileNotFoundError):
                 times.append(_ms(item.stat(follow_symlinks=False)))
         return min(times, default=None)
 
     def sweep(self, *, before_ms: int) -> int:
-        """Delete what killed hooks and dead shells left, the former if older than this.
-
-        Returns how many files went.
-        """
+        """Delete what killed hooks (if older than this) and dead shells left; return how many."""
         swept = 0
         for item in _scan(self._tmp):
             with suppress(FileNotFoundError):
@@ -324,10 +306,6 @@ def _leave(_name: str, _reason: str) -> None:
 
 def _merged(*sources: Iterable[SpoolEntry]) -> Iterator[SpoolEntry]:
     return heapq.merge(*sources, key=lambda entry: entry.at_ms)
-
-
-def _name(path: str) -> str:
-    return path.rpartition(os.sep)[2]
 
 
 def _scan(folder: Path) -> Iterator[os.DirEntry[str]]:

@@ -1,7 +1,7 @@
 """Chores of the idle daemon: checkpoints, checks for damage, copies, the home's lease, retention.
 
-Damage is recorded and the daemon exits; it restarts at once, repairs, and goes on. Copies from
-before migrations, and those that a person made, are never deleted.
+At damage the daemon exits; it restarts at once, and repairs. Copies from before migrations, and
+those that a person made, are never deleted.
 """
 
 from __future__ import annotations
@@ -338,7 +338,7 @@ class RetentionWorker(Worker):
         if gone := await self._asked(partial(take_out.expired, retention=retention, now_ms=at_ms)):
             removed = await self._derive_without(gone)
             log.info("%d events were taken out that are older than is kept", removed)
-        if await self._asked(take_out.is_unfinished):
+        if await self._asked(lambda reader: reader.meta(take_out.UNFINISHED)):
             await self._finish(retention, at_ms)
         await asyncio.to_thread(take_out.expire_bad, self._home, retention, now_ms=at_ms)
         return removed
@@ -362,7 +362,7 @@ class RetentionWorker(Worker):
 
     async def _drop_events(self, found: Cap, at_ms: int) -> tuple[int, Cap]:
         found = await self._asked(partial(size_cap.chosen, home=self._home, cap=found))
-        # else the file does not shrink
+        # Else the file does not shrink.
         await self._writer.run(take_out.put_fact, self._store, take_out.WIPED, "")
         await asyncio.to_thread(size_cap.note, self._home, found)
         removed = await self._keep_within_age(at_ms)
@@ -392,7 +392,7 @@ class RetentionWorker(Worker):
         became = await asyncio.to_thread(take_out.clean_copies, self._home, open_owned, what)
         for outcome in became.items():
             log.info("backups/%s: %s", *outcome)
-        await asyncio.to_thread(take_out.finish_files, self._home)
+        await asyncio.to_thread(discard, self._home.context)  # what is left is written anew
         self._touch_all()
         self._is_wiped = await self._writer.run(take_out.wipe, self._store)
         if self._is_wiped:

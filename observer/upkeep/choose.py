@@ -1,7 +1,7 @@
 """Chooses the events that a purge takes: those asked for, what depends on them, how far they reach.
 
-An item knows the first event that it was made of. The others are found as the item was: by folding
-the events of its session once more. Projects with no note in common know nothing of each other.
+An item knows the first event that it was made of; the others are found by folding the events of its
+session once more. Projects with no note in common know nothing of each other.
 """
 
 from __future__ import annotations
@@ -47,16 +47,15 @@ def origins(reader: StoreReader, item_ids: Collection[int]) -> set[int]:
         if item.kind in RECORDED_KINDS:
             continue
         if item.session_id is not None and item.kind == "summary":
-            seqs.update(recorded.seq for recorded in events_of(reader, item.session_id))
+            seqs.update(recorded.seq for recorded in _events_of(reader, item.session_id))
         elif item.session_id is not None:
             sessions[item.session_id].add(item.id)
     for session_id, wanted in sessions.items():
-        seqs.update(_folded(events_of(reader, session_id), wanted))
+        seqs.update(_folded(_events_of(reader, session_id), wanted))
     return seqs
 
 
-def events_of(reader: StoreReader, session_id: int) -> list[Recorded]:
-    """Return all events of a session, by `seq`."""
+def _events_of(reader: StoreReader, session_id: int) -> list[Recorded]:
     return reader.recorded_near(session_id, from_ms=-ALL_MS, to_ms=ALL_MS)
 
 
@@ -98,8 +97,8 @@ _event = msgspec.json.Decoder(events.Event).decode
 class Criteria(Value):
     """What is asked to be purged; of several fields all must hold, an empty one does not restrict.
 
-    `ids` are items. `query` takes items that hold all its words. `file` is as `filters.touches`
-    takes it. `owner` is who asks: other people's personal notes are not found by a query.
+    `ids` are items, `query` takes those that hold all its words. `file` is as `filters.touches`
+    takes it. `owner` asks: other people's personal notes are not found by a query.
     """
 
     ids: tuple[int, ...] = ()
@@ -174,7 +173,7 @@ def kept_files(reader: StoreReader, asked: Criteria) -> list[str]:
 
 
 def _fitting(reader: StoreReader, asked: Criteria) -> Callable[[StoredEvent], str]:
-    """Return what says why an event was asked for; "" for one that was not."""
+    """Return what says why an event was asked for, "" for one that was not."""
     text = finder([asked.text] if asked.text else [])
     seqs, sessions = _of_items(reader, asked), _sessions(reader, asked.session)
     of_file = _of_file(reader, asked) if asked.file else frozenset[int]()

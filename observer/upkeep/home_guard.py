@@ -1,14 +1,12 @@
 """Ownership of a home: the daemon's lock, its lease for hooks, and the identity of its files.
 
-The lock makes a daemon the only one of its home, and is held by the kernel as long as it lives.
-The lease shows hooks that a daemon lives, without a request: `daemon.alive` has a modification time
-in the future, renewed while the daemon lives, and names the command that starts one. A hook that
-finds it expired creates `daemon.waking`, which only one can, and starts a daemon, so a thousand
-hooks start one; a daemon that cannot start is retried after `RETRY_S`. `observer down` removes the
-lease: a daemon that was stopped on purpose stays down until somebody asks for it.
+The lock makes a daemon the only one of its home. The lease shows hooks that one lives: the time of
+`daemon.alive` is in the future, renewed meanwhile, and it names the command that starts a daemon. A
+hook that finds it expired creates `daemon.waking`, which only one can, and starts a daemon; one
+that cannot start is retried after `RETRY_S`. `observer down` removes the lease.
 
-Somebody may delete or replace the home or the database while the daemon runs. Its open database
-would then swallow events for good, so every write first checks the identity of the files.
+Somebody may delete or replace the home or the database while the daemon runs: every write first
+checks the identity of the files, as an open database would swallow events for good.
 """
 
 from __future__ import annotations
@@ -158,8 +156,8 @@ PROGRAM = "venv"  # where `scripts/start` installs observer in its home
 def delete(home: Home, *, progress: Progress) -> list[Path]:
     """Delete all that is observer's in a home, and the home; return what somebody else put there.
 
-    The memory goes first, and the program last: whoever broke it off can repeat it. Raises
-    DaemonUnavailable: a daemon has started meanwhile; OSError: something in it cannot be deleted.
+    The program goes last: whoever broke it off can repeat it. Raises DaemonUnavailable: a daemon
+    has started meanwhile; OSError: something in it cannot be deleted.
     """
     places = [getattr(home, name) for name, one in vars(Home).items() if isinstance(one, property)]
     names = {one.relative_to(home.root).parts[0] for one in places if home.root in one.parents}

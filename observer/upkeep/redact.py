@@ -1,8 +1,7 @@
 """Applies today's redaction rules to what was stored under those of its day.
 
-An event keeps its id, place and time. Doing it twice changes nothing, so that a pass that was
-killed is simply begun again. While the daemon goes on, only values are taken out that
-`redaction.seen` has come to know since.
+An event keeps its id, place and time; doing it twice changes nothing. While the daemon goes on,
+only values are taken out that `redaction.seen` has come to know since.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ _json = msgspec.json.Encoder().encode
 class Redacted(NamedTuple):
     """How many events held secrets, and how many secrets of each kind there were.
 
-    A name of a project that held one counts as a secret, but not as an event. `notes` are the
-    items of note folders that hold one, to be read again from their files. It is false for none.
+    Names of projects count as secrets, not as events. `notes` are the items of note folders that
+    hold one, to be read again from their files. It is false for none.
     """
 
     events: int = 0
@@ -100,7 +99,7 @@ def redact_files(home: Home) -> dict[str, int]:
 
 
 def files_with_secrets(home: Home) -> dict[str, int]:
-    """Return what `redact_files` would do; changes nothing, and waits for no hook."""
+    """Return what `redact_files` would do, and wait for no hook."""
     held = {f"spool/{name}": _plain(home.spool / name) for name in ("bad", "tmp")}
     return {name: count for name, paths in held.items() if (count := sum(map(_has_secret, paths)))}
 

@@ -1,7 +1,6 @@
 """Finds a text in bytes, in events and in the home's files, and overwrites the files that hold it.
 
-A text is found however it was written down: plain, or escaped for JSON any times over. Of an event
-it is said where it stands, but for the name of the branch that the event happened on.
+A text is found however it was written down: plain, or escaped for JSON any times over.
 """
 
 from __future__ import annotations
@@ -87,14 +86,15 @@ def places(text: re.Pattern[bytes], stored: StoredEvent) -> tuple[str, ...]:
         event.pop("branch", None)
     body = event.pop("body", {})
     said = {**event, **body} if isinstance(body, dict) else event
-    found = [name for name, value in said.items() if any(map(text.search, _strings(value)))]
+    found = [
+        name
+        for name, value in said.items()
+        for _, held in strings(value, names=True)
+        if text.search(held.encode("utf-8", "surrogatepass"))
+    ]
     found += [name for name, value in zip(_AROUND, around, strict=True) if text.search(value)]
     is_held = found or text.search(orjson.dumps(said)) or text.search(b"\n".join(around))
     return tuple(dict.fromkeys(found)) or (_WHOLE if is_held else ())
-
-
-def _strings(value: object) -> Iterator[bytes]:
-    return (each.encode("utf-8", "surrogatepass") for _, each in strings(value, names=True))
 
 
 YOUNG_S = 2.0  # a hook that lives makes a name for its file long before
@@ -146,9 +146,8 @@ def clear_derived(home: Home) -> None:
 
 
 def clear_text(home: Home, text: re.Pattern[bytes]) -> dict[str, int]:
-    """Delete what holds a text in the spool and beside the copies of the database; count it.
+    """Delete what holds a text in the spool, beside the copies, or as what was imported; count it.
 
-    So is the list of what was imported: without it everything is read, and nothing stored, again.
     What has a name in `spool/new` came after the purge had begun, and is an event of its own.
     """
     gone = Counter[str]()

@@ -1,8 +1,7 @@
 """Takes rows out of a database: by a purge, by age, by size, or as notes deleted for good.
 
-From the home's own database events are taken while nobody else has it (`clean`), or while the
-daemon goes on: what is left is derived in a database beside, and the living one takes over what
-differs (`Rederivation`), also to put in order what an import brought newest first.
+While nobody else has it by `clean`; while the daemon goes on by `Rederivation`: what is left is
+derived in a database beside, and the living one takes over what differs.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,10 +77,10 @@ def marks_of(reader: StoreReader, seqs: Collection[int]) -> Iterator[Marked]:
 
 
 class Removal(NamedTuple):
-    """What goes out of a database of the home, whichever that is.
+    """What goes out of any database of the home.
 
-    `tombstones` and whatever holds `text`, and what is older than `retention` keeps at `now_ms`;
-    with `redacts` all that is left is redacted by today's rules.
+    `tombstones`, whatever holds `text`, and what is older than `retention` keeps at `now_ms`; with
+    `redacts` all that is left is redacted by today's rules.
     """
 
     tombstones: Tombstones
@@ -104,9 +104,8 @@ def clean(
 ) -> Cleaned:
     """Take out what was chosen; `compact` has to follow, for the bytes.
 
-    What that bears on is derived anew. A copy keeps its events alone without `derives`, and known
-    values in them are redacted: what they derive into is made when it is used. Raises
-    StoreUnavailable: it cannot be written.
+    What that bears on is derived anew; without `derives` a copy keeps its events alone, redacted of
+    known values, until it is used. Raises StoreUnavailable: it cannot be written.
     """
     text = what.text
     with store.write() as writer:
@@ -304,8 +303,8 @@ def _paired(rows: Iterator[AgedEvent]) -> Iterator[tuple[AgedEvent, str, int]]:
 class Rederivation:
     """What some projects would be derived into without some events, in a database beside.
 
-    `store` is the living one, which goes on meanwhile; `gone` the `seq` of each event that goes,
-    if any; `projects` are derived beside those that what goes bears on.
+    `store` is the living one; `gone` has the `seq` of each event that goes; `projects` are derived
+    beside those that what goes bears on.
     """
 
     def __init__(
@@ -318,13 +317,13 @@ class Rederivation:
     ) -> None:
         self._folder = home.expiring
         self._path = self._folder / home.database.name
-        self._open = open_store
+        self._opened = partial(open_store, self._path, self._folder / "backups")
         self._store = store
         self._gone = gone
         self._projects = frozenset(projects)
         self._seen = 0
 
-    def derive(self, *, advance: Callable[[int], object] = lambda _: None) -> None:
+    def derive(self, *, advance: Advance = lambda _: None) -> None:
         """Derive them from what stays; takes as long as a rebuild, and blocks nobody."""
         discard(self._folder)
         make_private(self._folder)
@@ -352,14 +351,6 @@ class Rederivation:
     def _restore(self, reader: StoreReader, writer: Writer, *, after_seq: int = 0) -> None:
         rows = reader.remaining_rows(self._projects, but=self._gone, after_seq=after_seq)
         writer.restore_rows(rows, newer=True)
-
-    def _opened(self) -> OwnedStore:
-        return self._open(self._path, self._folder / "backups")
-
-
-def is_unfinished(reader: StoreReader) -> bool:
-    """Return True if `finish` has to be called, also of what a killed daemon began."""
-    return bool(reader.meta(UNFINISHED))
 
 
 def expire_bad(home: Home, retention: Retention, *, now_ms: int) -> int:
@@ -408,13 +399,6 @@ def put_fact(store: OwnedStore, name: str, value: str) -> None:
     """Write one of the facts above."""
     with store.write() as writer:
         writer.put_meta(name, value)
-
-
-def finish_files(home: Home) -> None:
-    """Delete the context files; the daemon writes those that are left anew."""
-    for path in sorted(home.context.rglob("*")):
-        if path.is_file() or path.is_symlink():
-            shred(path)
 
 
 class Deleted(NamedTuple):
