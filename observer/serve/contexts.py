@@ -113,17 +113,13 @@ class ContextWorker(Worker):
         self._given = GivenLog(self._home.given)
 
     def touch(self, projects: Iterable[int | None]) -> None:
-        """Note that something was stored in these projects; what is in none is shown in all."""
+        """Write the files of these projects soon; what is in none (None) is shown in all."""
         super().touch(_ALL if project is None else project for project in projects)
 
     def paused(self, name: str) -> None:
         """Look at the pauses of recording soon, if the name is that of their files."""
         if name in {"pauses", ""}:
             self.wake()
-
-    def touch_all(self) -> None:
-        """Render every file again; unchanged ones are not written."""
-        self.touch([_ALL])
 
     def touch_noted(self, events: Sequence[Event], project_id: int | None) -> None:
         """Touch all projects if one of these events is about a note of no project."""
@@ -133,12 +129,12 @@ class ContextWorker(Worker):
             else:
                 is_for_all = isinstance(body, OnNote) and project_id == UNASSIGNED
             if is_for_all:
-                self.touch([_ALL])
+                self.touch([None])
 
     async def run(self) -> None:
         """Write files when something was stored, until cancelled."""
         if not self._home.context.exists():  # a purge took all of them
-            self.touch([_ALL])
+            self.touch([None])
         await self._attempt_in_thread("context files", partial(hook_output.sweep, self._home))
         while True:
             await heard(self._news, within_s=LOOK_S)
@@ -159,9 +155,9 @@ class ContextWorker(Worker):
         self._spool.pauses.tidy(at_ms)
         if (going := self._spool.pauses.now(at_ms)) != self._shown:
             self._shown = going
-            self.touch([_ALL])
+            self.touch([None])
         if self._quiet.look(at_ms=at_ms):
-            self.touch([_ALL])
+            self.touch([None])
 
     def _write(self, stale: set[int]) -> None:
         gone = missing(self._home)

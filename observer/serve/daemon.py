@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from logging.handlers import RotatingFileHandler
 from typing import TYPE_CHECKING, Any
@@ -59,7 +59,7 @@ from observer.upkeep.home_guard import ANEW, HomeGuard
 
 if TYPE_CHECKING:
     from observer.llm.client import LlmClient
-    from observer.serve.enrich import EnrichWorker, Extractor
+    from observer.serve.enrich import EnrichWorker
 
 
 class DaemonLog(RotatingFileHandler):
@@ -121,7 +121,7 @@ class LazyLlm:
         self._services = services
         self._settings = services.settings
         self._enriching: EnrichWorker | None = None
-        self._extracting: Extractor | None = None
+        self._extract: Callable[[Sequence[str]], Coroutine[Any, Any, Extracted]] | None = None
         self._loop = asyncio.get_running_loop()
 
     def touch(self, projects: Iterable[int | None]) -> None:
@@ -139,15 +139,15 @@ class LazyLlm:
     def extract(self, messages: Sequence[str]) -> Extracted:
         """Return the facts of a conversation worth keeping; blocks, not for the loop's thread.
 
-        Raises ConfigInvalid without a model, DaemonUnavailable, and as `Extractor.extracted`.
+        Raises ConfigInvalid without a model, DaemonUnavailable, and as `enrich.extracted`.
         """
         if not self._settings.llm_url:
             return no_model(messages)
-        if self._extracting is None:
+        if self._extract is None:
             raise DaemonUnavailable(
                 "the language model cannot be asked", hint="see: observer config llm"
             )
-        asking = self._extracting.extracted(messages)
+        asking = self._extract(messages)
         return asyncio.run_coroutine_threadsafe(asking, self._loop).result(MOST_WAIT_S)
 
     async def run(self) -> None:
@@ -162,7 +162,7 @@ class LazyLlm:
                 from observer.serve import enrich  # noqa: PLC0415 - only where there is a model
 
                 async with patient, hasty:
-                    self._extracting = enrich.Extractor(hasty, self._services)
+                    self._extract = partial(enrich.extracted, hasty, self._services)
                     self._enriching = enrich.EnrichWorker(self._services)
                     await self._enriching.run(patient)
         await asyncio.Event().wait()
@@ -272,7 +272,9 @@ class Daemon:
         self._contexts = ContextWorker(services, self._memory)
         self._index_worker = IndexWorker(services, self._index, model)
         self._drain = DrainWorker(services)
-        self._integrity = maintenance.IntegrityWorker(services, on_checked=self._contexts.touch_all)
+        self._integrity = maintenance.IntegrityWorker(
+            services, on_checked=lambda: self._contexts.touch([None])
+        )
         self._retention = maintenance.RetentionWorker(services)
         self._watch = WatchWorker(services)
         self._staleness = StalenessWorker(services, on_revised=self._contexts.touch)

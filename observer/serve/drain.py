@@ -83,7 +83,8 @@ class DrainWorker(Worker):
         """Drain whenever woken, until cancelled."""
         while True:
             self._news.clear()
-            if await self._drained():
+            # The writer reports what keeps the store from writing.
+            if await self._attempt("drain", self.drain, quiet=StoreUnavailable):
                 self._failures = 0
                 await heard(self._news, within_s=LOOK_ANYWAY_S)
             else:
@@ -96,7 +97,7 @@ class DrainWorker(Worker):
         self._is_last = True
         with suppress(TimeoutError):
             async with asyncio.timeout(wait_s):
-                await self._drained()
+                await self._attempt("drain", self.drain, quiet=StoreUnavailable)
 
     async def run_chores(self) -> None:
         """Close idle sessions and sweep the spool, until cancelled."""
@@ -147,7 +148,3 @@ class DrainWorker(Worker):
             return  # a session that looks silent may go on in what is not stored yet
         if projects := await self._writer.run(self._pipeline.close_idle):
             self._on_change(projects)
-
-    async def _drained(self) -> bool:
-        # The writer reports what keeps the store from writing.
-        return await self._attempt("drain", self.drain, quiet=StoreUnavailable)

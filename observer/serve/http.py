@@ -95,18 +95,16 @@ class Guard:
     def refuses(self, headers: Headers) -> HTTPException | None:
         """Return the error that rejects a request, None if it is allowed."""
         # DNS rebinding: a page of a site whose name now resolves to 127.0.0.1 sends that name.
-        if headers.get("host") not in self._hosts():
+        hosts = {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+        if headers.get("host") not in hosts:
             return HTTPException(421, "this Host is not served here")
         origin = headers.get("origin")
-        if origin is not None and origin not in {f"http://{host}" for host in self._hosts()}:
+        if origin is not None and origin not in {f"http://{host}" for host in hosts}:
             return HTTPException(403, "this Origin may not ask")
         given = headers.get("authorization", "").removeprefix("Bearer ")
         if not hmac.compare_digest(given.encode(), self.token.encode()):
             return HTTPException(401, "the bearer token is missing or wrong")
         return None
-
-    def _hosts(self) -> set[str]:
-        return {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
 
 
 def app(handlers: Handlers, mcp: ASGIApp, *, guard: Guard | None = None) -> Starlette:

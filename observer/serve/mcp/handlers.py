@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, KeysView, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
@@ -44,11 +44,10 @@ class RequestRefused(Exception):
 
 
 class Sender(NamedTuple):
-    """Who sent a request: whether it asks a person, and how.
+    """Who sent a request: whether it asks a person, and how, and whether it `shows` views.
 
     One that `repeats`, as of 2026-07-28, is asked by the answer to its call, which it then repeats.
-    Otherwise `ask` sends it the form, and returns what it answers or raises `RequestRefused`. One
-    that `shows` renders the views of tools.
+    Otherwise `ask` sends it the form, and returns what it answers or raises `RequestRefused`.
     """
 
     asks: bool
@@ -78,10 +77,6 @@ class Params(msgspec.Struct, rename="camel"):
     """What every method takes; what else there is, is another version's."""
 
     meta: Json | None = msgspec.field(name="_meta", default=None)
-
-
-class _List(Params):
-    cursor: str | None = None
 
 
 class _Call(Params, kw_only=True):
@@ -146,31 +141,26 @@ class McpHandlers:
                 ]
             },
         }  # what depends on the toolsets alone, by method
-        self._methods: dict[str, tuple[type[Params], _Work]] = {
-            **dict.fromkeys(self.lists, (_List, self._list_tools)),
+        self.methods: dict[str, tuple[type[Params], _Work]] = {
+            **dict.fromkeys(self.lists, (Params, self._list_tools)),
             "tools/call": (_Call, self._call_tool),
-            "resources/list": (_List, self._list_resources),
+            "resources/list": (Params, self._list_resources),
             "resources/read": (_Read, self._read_resource),
             "prompts/get": (_Prompt, self._get_prompt),
         }
 
-    @property
-    def methods(self) -> KeysView[str]:
-        """Return what is answered."""
-        return self._methods.keys()
-
     async def answer(self, method: str, params: Mapping[str, Any], client: Sender) -> Json:
         """Return the result of a request; raise RequestRefused by the method, or without one."""
-        if method not in self._methods:
+        if method not in self.methods:
             raise RequestRefused(METHOD_NOT_FOUND, "Method not found", method)
-        shape, work = self._methods[method]
+        shape, work = self.methods[method]
         given = typed(params, shape)
         listed = self.lists.get(method)
         if listed is None or (method == "tools/list" and client.shows and self.views):
             return await work(given, client)
         return listed
 
-    async def _list_tools(self, _list: _List, _client: Sender) -> Json:
+    async def _list_tools(self, _list: Params, _client: Sender) -> Json:
         listed: list[Json] = [*self.lists["tools/list"]["tools"]]
         for place, tool in enumerate(self._tools.values()):
             if tool.view:
@@ -203,7 +193,7 @@ class McpHandlers:
             return _failed(tool, unforeseen)
         return done
 
-    async def _list_resources(self, _list: _List, client: Sender) -> Json:
+    async def _list_resources(self, _list: Params, client: Sender) -> Json:
         """List the context of the client's project and the summaries of its last sessions."""
         documents = await self._in_thread(self._documents.suggested)
         listed = [
