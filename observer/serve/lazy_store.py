@@ -1,7 +1,4 @@
-"""A store that opens when it is first needed, and is tried again while it cannot.
-
-So a daemon with a full disk or a newer version's database says so, and recovers once it can.
-"""
+"""A store that opens when it is first needed, and is tried again while it cannot."""
 
 from __future__ import annotations
 
@@ -136,7 +133,7 @@ log = logging.getLogger(__name__)
 def open_store(home: Home, guard: HomeGuard, progress: Progress = unshown) -> SqliteStore:
     """Repair the database, finish an interrupted purge, open it, and add it to the guard.
 
-    `progress` shows what takes long; raises StoreUnavailable if it cannot be opened, or not yet.
+    Raises StoreUnavailable: it cannot be opened, or not yet.
     """
     try:
         repair_if_damaged(home, now_ms=now_ms, progress=progress)

@@ -94,11 +94,7 @@ class NoteFolderWorker(Watcher):
         self._on_noted(dropped)
 
     def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
-        """See `Keeper.catch_up`; what is left is read soon after.
-
-        The files are looked at: some file systems say nothing, and what others say may be on its
-        way.
-        """
+        """See `Keeper.catch_up`; what is left is read soon after."""
         done = self._followed(folder).catch_up(within_s=within_s, is_over=self._over.is_set)
         self._report(folder, done)
         if done.is_late:

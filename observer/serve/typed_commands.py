@@ -1,7 +1,7 @@
 """The commands that `hooks/pick` offers: found by words and place, each once, the newest first.
 
-The list is read from the log a slice a request, newest first, since nobody waits for all of it. It
-only finds: what is shown is read again, so that nothing is that was purged or redacted since.
+The list is read from the log a slice a request, and only finds: what is shown is read again, so
+that nothing is that was purged or redacted since.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ def _row(one: Recorded, fix: str) -> list[str]:
 
 
 def fixes_of(reader: StoreReader, rows: Sequence[Recorded]) -> dict[int, str]:
-    """Return what mended failed commands, by `seq`; those of which nothing is known are left out.
+    """Return what mended failed commands, by `seq`, as far as it is known.
 
     It is the fix that the memory holds, else the next form of it that worked in the same shell.
     """

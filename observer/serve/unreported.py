@@ -100,38 +100,30 @@ class HeadWorker(Worker):
         has_settled = time.monotonic() - self._moved[name][1] >= SETTLED_S
         if not has_settled or self._is_paused(place.root, now_ms()):
             return
-        if not place.commit or is_under_way(place.root):
-            return
-        if events := self._events(place, seen, project_id):
-            self._record(events, None)
-        self._seen[name] = head
+        if place.commit and not is_under_way(place.root):
+            if events := self._events(place, seen, project_id):
+                self._record(events, None)
+            self._seen[name] = head
 
     def _events(self, place: Place, seen: str, project_id: int) -> list[Event]:
         """Return what is to be recorded, without what was committed in private or in a pause."""
-        found = [
-            each
-            for each in unreported_commits(place, seen)
-            # A commit's time has no milliseconds.
-            if not any(self._is_paused(place.root, each.at_ms + rest) for rest in (0, 999))
-            and not (self._home.spool / "private" / each.dedup.rpartition(":")[2]).exists()
-        ]
+        found, private = [], self._home.spool / "private"
+        commits = unreported_commits(place, seen)
         with self._store.read() as reader:
             sessions = reader.sessions(project_id=project_id, limit=SESSIONS)
-            return [
-                with_session(
-                    event,
-                    [
-                        recorded
-                        for session in sessions
-                        for recorded in reader.recorded_near(
-                            session.id,
-                            from_ms=event.at_ms - BEFORE_MS,
-                            to_ms=event.at_ms + AFTER_MS,
-                        )
-                    ],
-                )
-                for event in found
-            ]
+            for event in commits:
+                # A commit's time has no milliseconds.
+                is_paused = any(self._is_paused(place.root, event.at_ms + ms) for ms in (0, 999))
+                if is_paused or (private / event.dedup.rpartition(":")[2]).exists():
+                    continue
+                from_ms, to_ms = event.at_ms - BEFORE_MS, event.at_ms + AFTER_MS
+                near = [
+                    one
+                    for session in sessions
+                    for one in reader.recorded_near(session.id, from_ms=from_ms, to_ms=to_ms)
+                ]
+                found.append(with_session(event, near))
+        return found
 
     def _is_paused(self, root: str, at_ms: int) -> bool:
         return self._spool.pauses.covers(at_ms, [root])
@@ -223,16 +215,18 @@ class ImportWorker(Worker):
             cwd="/",
         )
 
-        async def complaint() -> str:
+        assert process.stdout and process.stderr  # noqa: S101, PT018 - both are pipes
+
+        async def complaint(errors: asyncio.StreamReader) -> str:
             """Return what the process complained of last, once it has ended."""
             kept = b""
-            while line := await _line(process.stderr):
+            async for line in errors:
                 kept = line[:_COMPLAINT_BYTES] if line.startswith(b"error: ") else kept
             return kept.decode(errors="replace").removeprefix("error: ").strip()
 
-        complained = asyncio.create_task(complaint())
+        complained = asyncio.create_task(complaint(process.stderr))
         try:
-            while line := await _line(process.stdout):
+            async for line in process.stdout:
                 with suppress(msgspec.DecodeError):
                     self.done = decode_json(line, _Progress).done
             said = await complained
@@ -241,10 +235,6 @@ class ImportWorker(Worker):
             await _end(process)
         if process.returncode:
             raise ObserverError(said or f"the import ended with exit code {process.returncode}")
-
-
-async def _line(stream: asyncio.StreamReader | None) -> bytes:
-    return await stream.readline() if stream else b""
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

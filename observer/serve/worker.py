@@ -32,10 +32,7 @@ log = logging.getLogger(__name__)
 
 
 class Health:
-    """The reasons for degraded operation, one for each part.
-
-    Read and written from several threads; every change is one assignment.
-    """
+    """The reasons for degraded operation, one for each part; every change is one assignment."""
 
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
@@ -81,7 +78,7 @@ def background(threads: int, name: str, *, nice: int = NICE) -> ThreadPoolExecut
 class WriterThread:
     """Runs calls one after the other, and reports failures of the store to `health`.
 
-    Every call raises `HomeLost` once the home is no longer this daemon's.
+    Every call raises HomeLost once the home is no longer this daemon's.
     """
 
     def __init__(self, pipeline: Pipeline, guard: HomeGuard, health: Health) -> None:
@@ -186,7 +183,6 @@ class Worker:
         return touched
 
     async def _asked(self, ask: Callable[[StoreReader], T]) -> T:
-
         def read() -> T:
             with self._store.read() as reader:
                 return ask(reader)
@@ -196,10 +192,9 @@ class Worker:
     async def _attempt(
         self, part: str, work: Callable[[], Awaitable[object]], *, quiet: Quiet = ()
     ) -> bool:
-        """Do one round; return False if it failed.
+        """Do one round; return False if it failed, which is the health of the `part` until then.
 
-        `Health` has the failure under the name of the `part` until a round succeeds. Errors that
-        are `quiet` are only logged, since another part reports them. Raises HomeLost.
+        Errors that are `quiet` are only logged, since another part reports them. Raises HomeLost.
         """
         try:
             await work()
