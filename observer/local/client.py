@@ -128,10 +128,7 @@ def stop(home: Home, *, wait_s: float = 20.0) -> bool:
 
 
 def stand_by(home: Home) -> subprocess.Popen[bytes]:
-    """Start a process that brings the daemon up as soon as this one has ended, however it ends.
-
-    A line on its standard input lets it go.
-    """
+    """Start a process that brings the daemon up when this one ends; a line to it lets it go."""
     up = [sys.executable, "-P", "-m", "observer", "up"]
     return subprocess.Popen(  # noqa: S603 - ourselves
         ["/bin/sh", "-c", 'read -r done || exec "$@"', "sh", *up],
@@ -294,8 +291,7 @@ def _request(home: Home, method: str, path: str, wait_s: float) -> dict[str, Any
 def _fits(status: dict[str, Any], home: Home) -> bool:
     """Say whether to use this daemon (True) or to replace it (False).
 
-    A newer daemon is never replaced: two installations that are used in turn would end each
-    other's daemon for ever, and the older one could not read the newer one's database.
+    A newer daemon is never replaced: two installations would end each other's daemon for ever.
     """
     known = Path(status.get("home", home.root))
     if not (known.exists() and known.samefile(home.root)):

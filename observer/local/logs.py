@@ -62,8 +62,7 @@ class ShellLogs:
     def waiting(self) -> list[Iterator[SpoolEntry]]:
         """Return, for each log, its entries in the order of their offsets, read as they are drawn.
 
-        What was handed out before and not finished comes again; what dead shells left and is
-        stored is deleted.
+        What was not finished comes again; what dead shells left and is stored is deleted.
         """
         self._handed = {}
         return [_entries(log) for log in self._logs() if not _retire(log)]
@@ -195,10 +194,7 @@ def _ended_ms(record: bytes, written_ms: int) -> int:
 
 
 def _blank(path: Path, start: int, end: int) -> None:
-    """Overwrite records that nobody reads again: their shell may append for weeks to come.
-
-    What a shell typed stands there as it was typed, its secrets included.
-    """
+    """Overwrite records that nobody reads again: they stand there as they were typed."""
     with suppress(OSError):  # it is stored; `blank` tries again
         handle = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:

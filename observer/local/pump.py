@@ -427,10 +427,7 @@ class Pump:
         self._to_editor += line
 
     def _look_again(self) -> None:
-        """Find the next daemon, but only if somebody waits for an answer.
-
-        Otherwise `observer down` would be undone by every editor that is open.
-        """
+        """Find the next daemon if somebody waits: else each editor would undo `observer down`."""
         if self._until is not None or self._journal.is_settled():
             return
         self._to_editor += b"".join(self._journal.give_up(sends=SENDS))

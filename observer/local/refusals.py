@@ -1,7 +1,7 @@
 """Events that hooks could not write: how many, since when; kept where a full disk still takes it.
 
-A hook that cannot write its event overwrites one line of a file that was made beforehand, which
-needs no new block. Parallel hooks may overwrite each other's count, so it is a lower bound.
+A hook overwrites one line of a file that was made beforehand, which needs no new block. Parallel
+hooks may overwrite each other's count, so it is a lower bound.
 """
 
 from __future__ import annotations

@@ -122,10 +122,7 @@ class Spool:
         return batch
 
     def backlog(self) -> Iterator[SpoolEntry]:
-        """Yield the oldest that waits, in order, and change nothing; what no hook made is left out.
-
-        For a process that reads ahead of the one that drains: `claim` gives that one the rest.
-        """
+        """Yield the oldest that waits, in order, for a process that reads ahead; change nothing."""
         waiting = self._listed(_leave, LISTED).items()
         own = (self._opened(name, known, _leave) for name, known in waiting)
         yield from _merged(filter(None, own), *self._logs.unread())
@@ -156,10 +153,7 @@ class Spool:
         self._logs.finish(entries)
 
     def quarantine(self, entry: SpoolEntry, *, reason: str, kept: bytes) -> None:
-        """Put an entry that cannot become events into `bad/`, and forget it.
-
-        `kept` is what may be kept of its bytes, already redacted.
-        """
+        """Put an entry that cannot become events into `bad/`: what is `kept` of it, redacted."""
         replace(self._bad / entry.id, kept)
         at_ns = entry.at_ms * 1_000_000
         os.utime(self._bad / entry.id, ns=(at_ns, at_ns))

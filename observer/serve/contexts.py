@@ -36,10 +36,7 @@ SESSIONS = 20
 
 
 class QuietNotice:
-    """A notice of clients that went quiet, until an agent's session has begun with it.
-
-    Each is announced once: again only after it has reported something and went quiet anew.
-    """
+    """A notice of clients that went quiet, until a session has begun with it; each once."""
 
     def __init__(self, home: Home, memory: Memory) -> None:
         self._home = home

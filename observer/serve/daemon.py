@@ -74,10 +74,7 @@ class DaemonLog(RotatingFileHandler):
 
 
 class SecretlessFormatter(logging.Formatter):
-    """Formats a record, tracebacks included, and redacts the secrets in it.
-
-    An exception may quote its input, and that may be what an editor sent.
-    """
+    """Redacts the secrets in a record, tracebacks included: an exception may quote its input."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as redacted text."""
@@ -177,10 +174,7 @@ class LazyLlm:
 
 
 def run(home: Home, pages: doors.Pages) -> int:
-    """Run the daemon until it is asked to stop, holding the lock; return the exit code.
-
-    Raises ConfigInvalid for settings, OSError if sockets or log cannot be made.
-    """
+    """Run the daemon until it is to stop; return the exit code; raise ConfigInvalid, or OSError."""
     os.umask(0o077)
     gc.freeze()  # what was imported stays, and need not be looked at again
     sys.setswitchinterval(SWITCH_S)

@@ -1,8 +1,4 @@
-"""The HTTP API: events and notes in, status out, MCP mounted.
-
-On the daemon's Unix socket, which only this user can open, and on a loopback port, where a `Guard`
-requires the token and rejects web pages. What is ours alone may change.
-"""
+"""The HTTP API: on the Unix socket, which this user alone opens, and on a port, with a `Guard`."""
 
 from __future__ import annotations
 

@@ -27,10 +27,7 @@ def give_memory_back() -> None:
 
 
 def forget_code(maps: Path = Path("/proc/self/maps")) -> None:
-    """Take the code of libraries out of this process's memory until it runs again; Linux only.
-
-    It lies in files, and is not changed. Of 55 MB those of the model's libraries are 25.
-    """
+    """Take libraries' code out of this process's memory until it runs again; Linux only, 25 MB."""
     with suppress(OSError):
         libc = ctypes.CDLL(None, use_errno=True)
         for line in maps.read_text().splitlines():

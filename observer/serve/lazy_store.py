@@ -131,10 +131,7 @@ log = logging.getLogger(__name__)
 
 
 def open_store(home: Home, guard: HomeGuard, progress: Progress = unshown) -> SqliteStore:
-    """Repair the database, finish an interrupted purge, open it, and add it to the guard.
-
-    Raises StoreUnavailable: it cannot be opened, or not yet.
-    """
+    """Open the database, repaired, with no purge left unfinished; raise StoreUnavailable."""
     try:
         repair_if_damaged(home, now_ms=now_ms, progress=progress)
     except OSError as error:

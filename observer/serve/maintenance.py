@@ -1,8 +1,4 @@
-"""Chores of the idle daemon: checkpoints, checks for damage, copies, the home's lease, retention.
-
-At damage the daemon exits; it restarts at once, and repairs. Copies from before migrations, and
-those that a person made, are never deleted.
-"""
+"""Chores of the idle daemon: checkpoints, checks for damage, copies, the lease, retention."""
 
 from __future__ import annotations
 

@@ -70,10 +70,9 @@ def answer(memory: Memory, home: Home, settings: Settings, body: bytes) -> Reply
 
 
 class PostReceipt(Value):
-    """The outcome for a posted event; `stored` is false if it was known already.
+    """The outcome for a posted event; `ignored` are its fields that its kind does not have.
 
-    `id` is its id in the log, "" if nothing is recorded in its folder, or if it was `purged` or has
-    `expired`. `ignored` are its fields that its kind does not have.
+    `id` is its id in the log, "" if it was not recorded, `purged` or `expired`.
     """
 
     id: str
@@ -84,11 +83,7 @@ class PostReceipt(Value):
 
 
 class ImportReceipt(Value):
-    """The outcome for the events of an import, in numbers of them.
-
-    `known` were stored before, `purged` taken out for good, `expired` are older than is kept, and
-    `excluded` by settings, a policy or a pause.
-    """
+    """How many events were stored, known before, purged, too old, or excluded by settings."""
 
     stored: int = 0
     known: int = 0
@@ -167,10 +162,7 @@ def link_interpreter(home: Home) -> Iterator[None]:
 
 
 class RemindedSessions:
-    """The reminders that each session got, so that none is repeated, also after a restart.
-
-    `file` has one digest a line, `given` beside it what they were; threads may share it.
-    """
+    """The reminders that each session got, so that none is repeated: digests in `file`."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

@@ -151,10 +151,7 @@ class LoopbackPort:
         return False
 
     def _has_room(self, newcomer: _Guest) -> bool:
-        """Return True if there is room for one more, after letting go of another if need be.
-
-        For users other than the `only` one there is none, where the kernel says who it is.
-        """
+        """Return True if there is room for one more, after letting go of another if need be."""
         if self._only is not None and newcomer.peer[1] not in {None, self._only}:
             return False
         waiting = [each for each in self._guests if each.state == "waiting"]
@@ -242,10 +239,7 @@ def make_run_folder(home: Home) -> Path:
 
 @contextmanager
 def listen(path: Path) -> Iterator[GuardedSocket]:
-    """Open a Unix socket for this user in place of whatever an earlier daemon left there.
-
-    Only while holding the home's lock. Its file goes at the end, unless another daemon made it.
-    """
+    """Open a Unix socket for this user in place of any; its file goes at the end, if it is ours."""
     path.unlink(missing_ok=True)
     with GuardedSocket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.lets_in = _is_ours
@@ -297,10 +291,7 @@ def ensure_secret(file: Path) -> str:
 
 
 class HttpServer:
-    """uvicorn on listeners, closed at the end; `app` makes the ASGI application, in a thread.
-
-    Both are imported for the first who connects. `name` is for the log.
-    """
+    """uvicorn on listeners; it, and what `app` makes, is imported once somebody connects."""
 
     def __init__(
         self, app: Callable[[], Any], listeners: Sequence[socket.socket], *, name: str
@@ -355,7 +346,7 @@ class Proxy(NamedTuple):
 
 
 def proxy_of(host: str, file: Path) -> Proxy | None:
-    """Return the proxy of a public host, None without one; its secret is made if there is none.
+    """Return the proxy of a public host, None without one; make its secret if there is none.
 
     Raises OSError if the file cannot be used, ValueError if others can read it or it is too short.
     """
@@ -422,10 +413,7 @@ class WebDoor:
                 log.warning("%s", error)  # the next link tries again
 
     def link(self) -> dict[str, object]:
-        """Return the address that opens the pages once, also by the proxy, and how long it does.
-
-        Raises DaemonUnavailable if no port can be opened.
-        """
+        """Return the address that opens the pages once; raise DaemonUnavailable without a port."""
         port = self._listen()
         word = self._pages.access.link(LINK_S)
         path = f"/login?link={word}"

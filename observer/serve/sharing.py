@@ -97,10 +97,7 @@ class ShareWorker(Worker):
             return reader.shares()
 
     def _hear(self, share: ShareState) -> None:
-        """Begin a round as soon as a share's server says that another has pushed.
-
-        Where that cannot be heard it ends; the next round begins it anew.
-        """
+        """Begin a round as soon as a share's server says that another has pushed."""
         # A RuntimeError: the loop has ended meanwhile.
         with suppress(ObserverError, RuntimeError), closing(open_server(share.url)) as server:
             while server.listens() and share.name in {one.name for one in self._shares()}:

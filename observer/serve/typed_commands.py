@@ -1,7 +1,6 @@
 """The commands that `hooks/pick` offers: found by words and place, each once, the newest first.
 
-The list is read from the log a slice a request, and only finds: what is shown is read again, so
-that nothing is that was purged or redacted since.
+The list is read from the log a slice a request; what is shown is read again, as it may be purged.
 """
 
 from __future__ import annotations
@@ -78,10 +77,7 @@ class Question(NamedTuple):
 
 
 class CommandList:
-    """Commands in arrays: texts and sorts once, of each run numbers alone.
-
-    What a question finds is kept: the next one has mostly a letter more, and looks only there.
-    """
+    """Commands in arrays; what a question finds is kept, as the next mostly looks only there."""
 
     def __init__(self) -> None:
         self.first_seq: int | None = None
@@ -264,10 +260,7 @@ def _row(one: Recorded, fix: str) -> list[str]:
 
 
 def fixes_of(reader: StoreReader, rows: Sequence[Recorded]) -> dict[int, str]:
-    """Return what mended failed commands, by `seq`, as far as it is known.
-
-    It is the fix that the memory holds, else the next form of it that worked in the same shell.
-    """
+    """Return what mended failed commands, by `seq`: known fixes, else the next form that worked."""
     failed = {
         item_id(one.seq): one
         for one in rows

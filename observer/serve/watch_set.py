@@ -54,8 +54,8 @@ def take_snapshot(
 ) -> FileSnapshot | None:
     """Return the state of a file, None if it is not reported: large, binary, a link.
 
-    A file below a link is not in the tree, whatever the index says: it counts as absent. `before`,
-    the last snapshot, is returned if the stamp is unchanged; only `with_text` the file is read.
+    A file below a link counts as absent. `before` is returned if the stamp is unchanged; only
+    `with_text` the file is read.
     """
     try:
         descriptor = _open(root, path)
@@ -289,10 +289,7 @@ def recent_roots(reader: StoreReader, *, now_ms: int) -> tuple[list[str], frozen
 
 
 def refusal(root: str, *, excluded: Iterable[str], mounts: Sequence[tuple[str, str]]) -> str | None:
-    """Return why a root is not watched, "" if that need not be shown, None if it can be watched.
-
-    No file system is looked at that may not answer.
-    """
+    """Return why a root is not watched, "" if that need not be shown, None if it can be watched."""
     if any(is_inside(root, folder) for folder in excluded):
         return "excluded"
     if (kind := file_system_of(root, mounts)) in DISTANT or kind.startswith("fuse."):

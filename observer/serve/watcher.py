@@ -180,10 +180,7 @@ class SaveReporter:
             self.reported = [one for one in self.reported if one not in twice]
 
     def _hook_writes(self, reader: StoreReader, saves: Collection[Save]) -> dict[str, list[int]]:
-        """Return when hooks reported writes around the time of the saves, by the file's real path.
-
-        What hooks reported in a paused session counts as reported, too, and is not recorded.
-        """
+        """Return when hooks reported writes at the time of the saves, by the file's real path."""
         from_ms = min(save.from_ms for save in saves) - WINDOW_MS
         to_ms = max(save.to_ms for save in saves) + WINDOW_MS
         found: dict[str, list[int]] = {}

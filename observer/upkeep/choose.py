@@ -36,8 +36,7 @@ _QUOTED = (events.Prompt, events.Reply, events.Delegation)
 def origins(reader: StoreReader, item_ids: Collection[int]) -> set[int]:
     """Return the events of which items were made; of unknown ids there are none.
 
-    Of a summary these are all events of its session, of a note all that made and changed it, of a
-    fix those of the failure and the changes too.
+    Of a summary these are all events of its session, of a fix those of the failure and changes too.
     """
     items = dict(_with_sources(reader, item_ids))
     seqs = {seq_of(item_id) for item_id in items}
@@ -325,10 +324,7 @@ _NOWHERE = -1  # stands for the notes that belong to no project
 
 
 def reached_projects(reader: StoreReader, going: Collection[int]) -> frozenset[int]:
-    """Return the projects in which anything may be derived otherwise without some events.
-
-    Together they have all events of their sessions.
-    """
+    """Return the projects in which anything may be derived otherwise without some events."""
     homes: dict[int, int] = {}
     near: defaultdict[int, set[int]] = defaultdict(set)
     for one in reader.aged_events():

@@ -37,10 +37,7 @@ class HomeLost(DaemonUnavailable):
 
 
 class HomeGuard:
-    """Remembers the identity of the home's files; create it once the sockets listen.
-
-    The database is added when it is opened: before that it may be repaired or replaced.
-    """
+    """Remembers the identity of the home's files; the database is added when it is opened."""
 
     def __init__(self, home: Home) -> None:
         self._paths = [home.lock, home.socket, home.mcp_socket]
@@ -111,10 +108,9 @@ PATIENCE_S = 0.3  # processes that check for a daemon hold the lock for microsec
 
 
 def take(home: Home) -> int | None:
-    """Take the home's lock and return its descriptor, None if another process has it.
+    """Take the home's lock, for as long as the process lives; None if another process has it.
 
-    A daemon never closes it: the kernel releases the lock when the process ends, not earlier.
-    Raises StoreUnavailable: the home cannot be created, written or locked.
+    Returns its descriptor. Raises StoreUnavailable: the home cannot be created, written or locked.
     """
     try:
         make_private(home.root)

@@ -98,8 +98,7 @@ def repair_if_damaged(
 ) -> Loss | None:
     """Repair the database if it is damaged or has lost events; the caller holds the home's lock.
 
-    One of another schema is made anew. Raises StoreUnavailable or OSError: it cannot be opened, or
-    repaired now.
+    Raises StoreUnavailable or OSError: it cannot be opened, or repaired now.
     """
     reason = _wrong(home, progress)
     if not reason:

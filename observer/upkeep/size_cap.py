@@ -1,8 +1,4 @@
-"""Keeps a home below its greatest size: what goes for it, in which order, and what is said of it.
-
-First copies of the database but the newest, then old logs, then the oldest captured events of the
-types of least worth.
-"""
+"""Keeps a home below its greatest size: what goes for it, in which order, and what is said."""
 
 from __future__ import annotations
 

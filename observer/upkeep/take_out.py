@@ -77,10 +77,9 @@ def marks_of(reader: StoreReader, seqs: Collection[int]) -> Iterator[Marked]:
 
 
 class Removal(NamedTuple):
-    """What goes out of any database of the home.
+    """What goes: `tombstones`, what holds `text`, what `retention` does not keep at `now_ms`.
 
-    `tombstones`, whatever holds `text`, and what is older than `retention` keeps at `now_ms`; with
-    `redacts` all that is left is redacted by today's rules.
+    With `redacts` all that is left is redacted by today's rules.
     """
 
     tombstones: Tombstones
@@ -301,10 +300,9 @@ def _paired(rows: Iterator[AgedEvent]) -> Iterator[tuple[AgedEvent, str, int]]:
 
 
 class Rederivation:
-    """What some projects would be derived into without some events, in a database beside.
+    """What some projects would be derived into without `gone` (by `seq`), in a database beside.
 
-    `store` is the living one; `gone` has the `seq` of each event that goes; `projects` are derived
-    beside those that what goes bears on.
+    `store` is the living one; `projects` are derived beside those that what goes bears on.
     """
 
     def __init__(

@@ -275,10 +275,7 @@ async def _consent(client: Sender, call: _Call, question: PersonQuestion) -> boo
 def _run(
     tool: Tool, call: Callable[[], ToolResult[Any]], *, arguments: dict[str, Any], shows: bool
 ) -> tuple[PersonQuestion | None, Json]:
-    """Call a tool, or what a person agreed to; return what it asks the person, and its result.
-
-    The result is marked as data; what stands beside it is made where the client `shows` views.
-    """
+    """Call a tool, or what a person agreed to; return what it asks the person, and its result."""
     answer = call()
     found = msgspec.to_builtins(answer.result)
     if answer.notice:

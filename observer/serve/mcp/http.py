@@ -37,8 +37,8 @@ class _Said(asyncio.Queue[bytes]):
 class McpHttp:
     """The ASGI application behind `/mcp`, `/sse` (each with `/<toolset>`) and `/messages`.
 
-    `/mcp` is stateless, so that a restart of the daemon ends no session; a connection to `/sse`
-    lasts as long as its client. Host, Origin and token are left to whoever mounts it.
+    `/mcp` is stateless, so that a restart of the daemon ends no session. Host, Origin and token are
+    left to whoever mounts it.
     """
 
     def __init__(self, front: McpFront) -> None:

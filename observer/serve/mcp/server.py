@@ -1,8 +1,4 @@
-"""The MCP server: connections and their toolsets, folders and instructions.
-
-The event loop never waits for a read of the memory, malformed input ends its own connection only,
-and a rule that a person approved holds from the next connection on.
-"""
+"""The MCP server: connections and their toolsets, folders and instructions; kept answers."""
 
 from __future__ import annotations
 
@@ -58,10 +54,9 @@ class Hello(msgspec.Struct, frozen=True):
 
 
 class McpFront:
-    """The MCP connections of one daemon.
+    """The MCP connections of one daemon; `greeted` is called with the first line of each.
 
-    `rules_chars` is the budget of rules in the instructions, unless the client's environment says
-    one; `greeted` is called with the first line of each connection.
+    `rules_chars` is the budget of rules, unless the client's environment says one.
     """
 
     def __init__(
@@ -208,10 +203,7 @@ LOOK_AGAIN_S = 1.0  # least time between two looks at what has changed
 
 
 class KeptOpenings(Worker):
-    """Keeps what `observer mcp` answers while the daemon starts: `initialize`, the lists of tools.
-
-    A file for each folder and choice of toolsets that a client connected with lately.
-    """
+    """Keeps what `observer mcp` answers while the daemon starts, for each first line."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services)
