@@ -45,14 +45,24 @@ from observer.serve import servers as doors
 from observer.serve.contexts import ContextWorker
 from observer.serve.drain import DrainWorker, Wakes, watch
 from observer.serve.index import IndexWorker
-from observer.serve.lazy_store import LazyStore, RequestStore, open_store
 from observer.serve.mcp.server import KeptOpenings, McpFront
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.sharing import ShareWorker
 from observer.serve.typed_commands import TypedCommands
 from observer.serve.unreported import HeadWorker, ImportWorker, MemoryFileWorker, StalenessWorker
 from observer.serve.watcher import WatchWorker
-from observer.serve.worker import Health, Services, Tasks, WriterThread, background, begin, end
+from observer.serve.worker import (
+    Health,
+    LazyStore,
+    RequestStore,
+    Services,
+    Tasks,
+    WriterThread,
+    background,
+    begin,
+    end,
+    open_store,
+)
 from observer.store.tombstones import Tombstones
 from observer.tools import status as reports
 from observer.upkeep.home_guard import ANEW, HomeGuard
@@ -400,8 +410,7 @@ class Daemon:
 
     def _app(self, port: doors.LoopbackPort | None = None, token: str = "") -> Any:  # noqa: ANN401 - as in `HttpServer`
         """Return what the Unix socket serves, or a port, where requests show a token."""
-        from observer.serve.http import Guard, Handlers, app  # noqa: PLC0415 - as in `HttpServer`
-        from observer.serve.mcp.http import McpHttp  # noqa: PLC0415 - as above
+        from observer.serve.http import Guard, Handlers, McpHttp, app  # noqa: PLC0415 - as in `HttpServer`
 
         handlers = Handlers(
             memory=self._memory,

@@ -23,8 +23,15 @@ from observer.core.paths import Home
 from observer.local.pump import VIEW_TYPE, VIEWS
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.serve.http import BODY_BYTES, Guard, Handlers, ImportReceipt, PostReceipt, app
-from observer.serve.mcp.http import McpHttp
+from observer.serve.http import (
+    BODY_BYTES,
+    Guard,
+    Handlers,
+    ImportReceipt,
+    McpHttp,
+    PostReceipt,
+    app,
+)
 from observer.serve.mcp.server import McpFront
 from observer.tools.registry import tools_of, toolsets
 from observer.web.site import HomePages

@@ -20,7 +20,7 @@ from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import ModelInfo, find
 from observer.local import client
 from observer.serve.index import IndexWorker
-from observer.serve.lazy_store import LazyStore
+from observer.serve.worker import LazyStore
 from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
 from observer.store.interface import Store

@@ -30,13 +30,21 @@ from observer.serve.daemon import DaemonLog, SecretlessFormatter
 from observer.serve.drain import FEW, MOST_REST_S, Wakes, rest_s, watch
 from observer.serve.http import ImportReceipt
 from observer.serve.index import forget_code, give_memory_back
-from observer.serve.lazy_store import LazyStore, RequestStore
 from observer.serve.mcp import server as listening
 from observer.serve.mcp.server import McpFront
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.requests import import_events, post_events
 from observer.serve.watcher import WatchWorker
-from observer.serve.worker import NICE, WRITER_NICE, Health, WriterThread, background, heard
+from observer.serve.worker import (
+    NICE,
+    WRITER_NICE,
+    Health,
+    LazyStore,
+    RequestStore,
+    WriterThread,
+    background,
+    heard,
+)
 from observer.store.database import SqliteStore
 from observer.store.migrations import migrations
 from observer.tools.status import REMEMBERED_MS, current, from_disk

@@ -193,7 +193,7 @@ def test_the_inspector_understands_us(
 def test_serving_needs_no_sdk() -> None:
     code = """if True:
         import sys
-        import observer.serve.daemon, observer.serve.mcp.http
+        import observer.serve.daemon, observer.serve.http
         print(sorted({"mcp", "mcp_types", "pydantic"} & sys.modules.keys()))
     """
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
