@@ -395,27 +395,11 @@ class Listener:
 
 
 @pytest.fixture
-def listen(memory: Memory, home: Home) -> Callable[..., Listener]:
+def listen(doings: Handlers, memory: Memory, home: Home) -> Callable[..., Listener]:
     def open_one(door: socket.socket, guard: Guard | None = None) -> Listener:
-        doings = Handlers(
-            memory=memory,
-            status=dict,
-            post=lambda _: (),
-            take_past=lambda _: ImportReceipt(),
-            end_import=lambda: None,
-            schema=dict,
-            share=lambda _: {},
-            ask=lambda _: {},
-            recall=lambda _: b"",
-            commands=lambda _: b"",
-            link=dict,
-            logout=dict,
-            stop=lambda: None,
-        )
         front = McpFront(memory, view_of=HomePages(home).view)
-        served = serving(doings, front, guard)
         door.listen()
-        return Listener(served, door)
+        return Listener(serving(doings, front, guard), door)
 
     return open_one
 

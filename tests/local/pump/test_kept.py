@@ -32,7 +32,6 @@ from observer.local.pump import (
     working_folder,
 )
 from observer.local.pump import socket_path as found
-from observer.serve.servers import make_run_folder
 
 LISTED = {"tools": [{"name": "search"}]}
 OPENED = {"protocolVersion": "2025-06-18", "instructions": "Search before"}
@@ -256,15 +255,6 @@ def test_a_request_that_was_sent_too_often_is_given_up() -> None:
     assert journal.is_settled()
 
 
-@given(st.binary())
-def test_any_line_of_an_editor_can_be_noted(line: bytes) -> None:
-    journal = Journal()
-    journal.sent(line)
-    journal.answered(line)
-    again, _ = journal.replay()
-    assert set(again) <= {line}
-
-
 def test_settled_requests_are_forgotten_on_the_way() -> None:
     journal = Journal()
     for number in range(1000):
@@ -275,12 +265,6 @@ def test_settled_requests_are_forgotten_on_the_way() -> None:
 
 def test_protocol_and_exit_code_are_those_of_all_clients() -> None:
     assert (client.PROTOCOL, DaemonUnavailable.exit_code) == (PROTOCOL, UNAVAILABLE)
-
-
-def test_the_socket_is_where_the_paths_say(home: Home) -> None:
-    home.root.mkdir()
-    make_run_folder(home)
-    assert Path(found(str(home.root))).resolve() == home.mcp_socket.resolve()
 
 
 def test_a_name_too_long_for_the_kernel_is_reached_through_the_link(tmp_path: Path) -> None:
@@ -330,14 +314,3 @@ def test_a_socket_of_another_user_is_not_spoken_to(
     with pytest.raises(OSError, match="another user"):
         dial(str(home.root))
     assert daemon.heard == []
-
-
-@pytest.mark.slow
-def test_a_daemon_that_nobody_started_is_started(home: Home, editor: Any) -> None:
-    pump = editor("--tools=core")
-    try:
-        pump.ask(0, "ping")
-        assert pump.hear()["id"] == 0
-        assert pump.leave() == 0
-    finally:
-        client.stop(home)

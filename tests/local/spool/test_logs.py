@@ -27,13 +27,6 @@ DEAD = 4_000_000_000
 
 
 @pytest.fixture
-def spool(home: Home) -> Spool:
-    spool = Spool(home.spool)
-    spool.prepare()
-    return spool
-
-
-@pytest.fixture
 def shell() -> Iterator[subprocess.Popen[bytes]]:
     """A process that is alive and is not the test."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:

@@ -27,13 +27,6 @@ from observer.local.spool import Spool
 FIELDS = {"client": "cursor", "event": "stop"}
 
 
-@pytest.fixture
-def spool(home: Home) -> Spool:
-    spool = Spool(home.spool)
-    spool.prepare()
-    return spool
-
-
 def payloads(entries: list[SpoolEntry]) -> list[bytes]:
     return [parse(entry.id, entry.data, entry.at_ms).payload for entry in entries]
 

@@ -86,20 +86,13 @@ def put(store: Store, *made: Item) -> None:
         writer.put_items(made)
 
 
-def test_what_was_stored_without_a_vector_gets_one(
+def test_all_without_a_vector_of_this_model_get_one_and_those_of_others_go(
     bench: Bench, store: SqliteStore, info: ModelInfo
 ) -> None:
     put(store, *items(70))
-    bench.run(bench.tasks.run_embedding, until=lambda: bench.vectors() == {info.id: 70})
-
-
-def test_another_model_embeds_everything_anew_and_drops_the_old_vectors(
-    bench: Bench, store: SqliteStore, info: ModelInfo
-) -> None:
-    put(store, *items(40))
     with store.write() as writer:
         writer.put_vectors("former", {item.id: b"1234" for item in items(40)})
-    bench.run(bench.tasks.run_embedding, until=lambda: bench.vectors() == {info.id: 40})
+    bench.run(bench.tasks.run_embedding, until=lambda: bench.vectors() == {info.id: 70})
 
 
 def test_what_comes_later_is_embedded_when_no_more_comes(

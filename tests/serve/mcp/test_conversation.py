@@ -185,14 +185,6 @@ def test_a_client_that_does_not_read_is_not_read_either(wire: Callable[..., Wire
     assert other.hear()["id"] == 1
 
 
-def test_a_cancelled_request_does_not_keep_a_leaving_client(wire: Callable[..., Wire]) -> None:
-    client = begun(wire())
-    client.send(request(1, "tools/list"))
-    client.send(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
-    client.socket.shutdown(socket.SHUT_WR)
-    assert client.lines.read().count(b"\n") <= 1
-
-
 class Nothing(ResultRow):
     pass
 
@@ -411,10 +403,3 @@ def test_what_fails_inside_is_an_internal_error(memory: Memory) -> None:
     stream.ask(1, "resources/list")
     assert stream.hear()["error"] == {"code": -32603, "message": "Internal server error"}
     stream.close()
-
-
-def test_sixty_four_clients_are_answered_at_once(wire: Callable[..., Wire]) -> None:
-    clients = [begun(wire()) for _ in range(64)]
-    for client in clients:
-        client.send(request(1, "tools/call", name="search", arguments={"query": "jwt"}))
-    assert all(client.hear()["result"]["structuredContent"] for client in clients)
