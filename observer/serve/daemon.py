@@ -219,7 +219,6 @@ class Daemon:
         self._stopping = asyncio.Event()
         self._code = 0
         self._http: str | None = None
-        self._connections: Callable[[], reports.HttpConnections | None] = lambda: None
         self._health = Health()
         self._store = LazyStore(lambda: open_store(self._home, self._guard, self._store.progress))
         self._spool = Spool(home.spool)
@@ -405,7 +404,6 @@ class Daemon:
                 guarded = partial(self._app, opened, token)
                 servers.append(doors.HttpServer(guarded, opened.listeners, name="http on TCP"))
                 self._http = f"http://127.0.0.1:{port}"
-                self._connections = opened.connections
         return servers
 
     def _app(self, port: doors.LoopbackPort | None = None, token: str = "") -> Any:  # noqa: ANN401 - as in `HttpServer`
@@ -464,7 +462,6 @@ class Daemon:
             uptime_ms=now_ms() - self._started_ms,
             degraded=self._health.text(),
             http=self._http,
-            http_connections=self._connections(),
             model=self._settings.model,
             vectors=self._index.embedded(),
             to_embed=self._index.to_embed(),

@@ -26,7 +26,7 @@ from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home, read_plain
 from observer.local.client import PROTOCOL, peer_uid
 from observer.memory.api import Memory
-from observer.tools.status import HttpConnections, Status
+from observer.tools.status import Status
 
 if TYPE_CHECKING:
     from observer.serve.http import Uvicorn
@@ -104,7 +104,6 @@ class LoopbackPort:
         self._only = only
         self.listeners: list[GuardedSocket] = []
         self._guests: list[_Guest] = []
-        self._refused = 0
 
     @property
     def number(self) -> int:
@@ -127,17 +126,6 @@ class LoopbackPort:
         users = {each.peer[1] for each in self._guests if each.address == address}
         return users.isdisjoint({None, os.getuid()})
 
-    def connections(self) -> HttpConnections:
-        """Return how many there are; in any thread."""
-        states = Counter(each.state for each in list(self._guests) if each.is_there)
-        return HttpConnections(
-            known=states["known"],
-            waiting=states["waiting"],
-            refused=self._refused,
-            most=MOST_CONNECTIONS,
-            most_waiting=MOST_WAITING,
-        )
-
     def lets_in(self, connection: socket.socket, address: tuple[str, int]) -> bool:
         """Return True if there is room for a connection; else it is answered."""
         user = user_at(address, connection.getsockname())
@@ -146,7 +134,6 @@ class LoopbackPort:
         if self._has_room(guest):
             self._guests.append(guest)
             return True
-        self._refused += 1
         _refuse(connection)
         return False
 
@@ -168,7 +155,6 @@ class LoopbackPort:
             crowd = max(counts, key=counts.__getitem__)
         oldest = next(each for each in waiting if each.peer == crowd)
         oldest.state = "leaving"  # whoever serves it closes it, perhaps after many have come
-        self._refused += 1
         _refuse(oldest.connection)
         return True
 

@@ -274,10 +274,9 @@ def test_two_hundred_strangers_push_out_nobody_who_has_the_token(port: Port) -> 
     for client, served in friends:
         served.sendall(b"x")
         assert client.recv(1) == b"x"
-    assert said(strangers[0][0]) == REFUSAL
-    assert str(port.all.connections()) == (
-        "35 connections of at most 64, 32 without the token of at most 32 a peer; 9 turned away"
-    )
+    assert [said(client) for client, _ in strangers[:9]] == [REFUSAL] * 9
+    strangers[9][1].sendall(b"x")
+    assert strangers[9][0].recv(1) == b"x"
 
 
 def test_a_port_full_of_those_who_have_the_token_turns_the_next_one_away(port: Port) -> None:
@@ -318,7 +317,9 @@ def test_another_user_takes_none_of_our_room(port: Port) -> None:
         theirs = [port.door.accept()[0] for _ in range(MOST_WAITING + 2)]
         served.sendall(b"x")
         assert ours.recv(1) == b"x"
-        assert port.all.connections().waiting == MOST_WAITING + 1
+        for each in theirs[:2]:  # let go for their own
+            each.settimeout(20)
+            assert each.recv(1) == b""
         crowd.communicate()
     for each in theirs:
         each.close()
