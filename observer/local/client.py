@@ -212,11 +212,8 @@ class _Starter:
                 f"the daemon could not start (exit code {code})",
                 hint=f"{self._complaint()}; see {self._log}",
             )
-        if time.monotonic() >= self._next_start and not is_running(self._home):
-            self._start()
-            self._next_start = time.monotonic() + STARTS_EVERY_S
-
-    def _start(self) -> None:
+        if time.monotonic() < self._next_start or is_running(self._home):
+            return
         try:
             make_private(self._home.root)
             make_private(self._home.logs)
@@ -241,6 +238,7 @@ class _Starter:
             os.close(log)
         # The pump lives for days and would keep a daemon that ended as a zombie.
         threading.Thread(target=self._child.wait, daemon=True).start()
+        self._next_start = time.monotonic() + STARTS_EVERY_S
 
     def _complaint(self) -> str:
         with self._log.open("rb") as log:

@@ -218,7 +218,6 @@ def _stored_offset(path: Path) -> int:
 
 
 def _retire(log: Log) -> bool:
-    """Delete a dead shell's log when all of it is stored."""
     try:
         if not log.is_dead or log.path.lstat().st_size > _stored_offset(log.path):
             return False

@@ -143,7 +143,6 @@ class Pauses:
 
 
 def _read(path: Path) -> Iterator[Pause]:
-    """Yield the pauses of a file, lines that are none left out."""
     with suppress(FileNotFoundError, UnexpectedFile):
         data, _ = read(path)
         for line in os.fsdecode(data).splitlines():

@@ -147,7 +147,6 @@ class ContextWorker(Worker):
             await self._attempt_in_thread("context files", partial(self._write, stale))
 
     def _look(self) -> None:
-        """Touch every project once recording is paused or resumed, or a client goes quiet."""
         at_ms = now_ms()
         self._spool.pauses.tidy(at_ms)
         if (going := self._spool.pauses.now(at_ms)) != self._shown:

@@ -43,8 +43,7 @@ from observer.redaction.redact import redact_text
 from observer.serve import maintenance, requests
 from observer.serve import servers as doors
 from observer.serve.contexts import ContextWorker
-from observer.serve.drain import DrainWorker, Wakes, watch
-from observer.serve.index import IndexWorker
+from observer.serve.drain import DrainWorker, IndexWorker, Wakes, watch
 from observer.serve.mcp.server import KeptOpenings, McpFront
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.sharing import ShareWorker
@@ -259,7 +258,6 @@ class Daemon:
         )
 
     def _employ(self, services: Services, model: LazyModel) -> None:
-        """Make what works on the memory."""
         home, settings = self._home, self._settings
         reading = Memory(  # as a command opens it that reads by itself
             RequestStore(self._store),

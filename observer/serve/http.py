@@ -353,7 +353,6 @@ class McpHttp:
         await answer(scope, receive, send)
 
     async def _taken(self, request: Request) -> Response:
-        """Take a message for a connection, known by the id that it alone was given."""
         session = request.query_params.get("session_id")
         if session is None:
             raise BadInput("the session_id is missing")

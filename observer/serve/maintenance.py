@@ -28,7 +28,6 @@ from observer.upkeep.losses import losses, request_repair
 from observer.upkeep.redact import redact_files
 from observer.upkeep.restore import open_owned
 from observer.upkeep.shred import discard
-from observer.upkeep.size_cap import Cap
 from observer.upkeep.take_out import APPLIED, Rederivation
 
 log = logging.getLogger(__name__)
@@ -141,7 +140,6 @@ class BackupWorker(Worker):
         return path
 
     def _drop(self, at_ms: int) -> None:
-        """Delete the copies that are not kept; the newest is, however large."""
         whole = shutil.disk_usage(self._home.backups).total
         most_bytes = whole * self._settings.backup_disk_percent // 100
         keep = kept(copies(self._home), at_ms)
@@ -350,19 +348,16 @@ class RetentionWorker(Worker):
         if found.is_above and before and before.is_near:
             found = await asyncio.to_thread(size_cap.drop_copies, self._home, found)
             if found.is_above:
-                removed, found = await self._drop_events(found, at_ms)
+                found = await self._asked(partial(size_cap.chosen, home=self._home, cap=found))
+                # Else the file does not shrink.
+                await self._writer.run(take_out.put_fact, self._store, take_out.WIPED, "")
+                await asyncio.to_thread(size_cap.note, self._home, found)
+                removed = await self._keep_within_age(at_ms)
+                found = await asyncio.to_thread(size_cap.counted_out, self._home, found, removed)
         if found.is_near or found.dropped_ms:
             self._touch_all()
         await asyncio.to_thread(size_cap.note, self._home, found)
         return removed
-
-    async def _drop_events(self, found: Cap, at_ms: int) -> tuple[int, Cap]:
-        found = await self._asked(partial(size_cap.chosen, home=self._home, cap=found))
-        # Else the file does not shrink.
-        await self._writer.run(take_out.put_fact, self._store, take_out.WIPED, "")
-        await asyncio.to_thread(size_cap.note, self._home, found)
-        removed = await self._keep_within_age(at_ms)
-        return removed, await asyncio.to_thread(size_cap.counted_out, self._home, found, removed)
 
     def _touch_all(self) -> None:
         with self._store.read() as reader:

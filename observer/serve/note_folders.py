@@ -191,7 +191,6 @@ class NoteFolderWorker(Watcher):
             raise
 
     def _wait(self) -> None:
-        """Wait for changes, and store them."""
         wait_s = max(self._next_scan_s - time.monotonic(), 0.0)
         changed: set[str] = set()
         try:

@@ -248,28 +248,28 @@ class NoteRequest(
     author: Author = "agent"
 
 
-class EditRequest(NoteRequest, frozen=True, kw_only=True, tag="edit"):
+class Edit(NoteRequest, frozen=True, kw_only=True, tag="edit"):
     """Change some fields."""
 
     changes: Changes
 
 
-class UndoRequest(NoteRequest, frozen=True, kw_only=True, tag="undo"):
+class Undo(NoteRequest, frozen=True, kw_only=True, tag="undo"):
     """Undo the last change."""
 
 
-class ApproveRequest(NoteRequest, frozen=True, kw_only=True, tag="approve"):
+class Approve(NoteRequest, frozen=True, kw_only=True, tag="approve"):
     """Approve it in a person's name."""
 
 
-class PromoteRequest(NoteRequest, frozen=True, kw_only=True, tag="promote"):
+class Promote(NoteRequest, frozen=True, kw_only=True, tag="promote"):
     """Make a personal note one of a project, or of the team that works on it."""
 
     project: str
     to: Literal["project", "team"] = "project"
 
 
-class LinkRequest(NoteRequest, frozen=True, kw_only=True, tag="link"):
+class Link(NoteRequest, frozen=True, kw_only=True, tag="link"):
     """Link it to another item."""
 
     target: int | str
@@ -283,7 +283,7 @@ class Unlink(NoteRequest, frozen=True, kw_only=True, tag="unlink"):
     kind: str = ""
 
 
-class SettleRequest(NoteRequest, frozen=True, kw_only=True, tag="settle"):
+class Settle(NoteRequest, frozen=True, kw_only=True, tag="settle"):
     """Say what holds of a pair; see `Settlement`."""
 
     how: How
@@ -291,15 +291,7 @@ class SettleRequest(NoteRequest, frozen=True, kw_only=True, tag="settle"):
     content: str = ""
 
 
-Change = (
-    EditRequest
-    | UndoRequest
-    | ApproveRequest
-    | PromoteRequest
-    | LinkRequest
-    | Unlink
-    | SettleRequest
-)
+Change = Edit | Undo | Approve | Promote | Link | Unlink | Settle
 
 
 def remember(memory: Memory, body: bytes) -> JsonObject:
@@ -355,27 +347,27 @@ def change(memory: Memory, body: bytes) -> JsonObject:
     asked: Change = decoded(body, Change)  # type: ignore[arg-type] # a union is not a type
     notes = memory.notes
     match asked:
-        case EditRequest():
+        case Edit():
             _check_type(memory, asked.changes.type or "")
             do: Callable[..., Item] = partial(notes.edit, asked.id, asked.changes)
-        case UndoRequest():
+        case Undo():
             do = partial(_undoing(memory, asked).undo, asked.id)
-        case ApproveRequest():
+        case Approve():
             do = partial(notes.approve, asked.id)
-        case PromoteRequest():
+        case Promote():
             do = partial(notes.promote, asked.id, asked.to, project=asked.project)
-        case LinkRequest():
+        case Link():
             do = partial(notes.link, asked.id, asked.target, kind=asked.kind)
         case Unlink():
             do = partial(notes.unlink, asked.id, asked.target, kind=asked.kind)
-        case SettleRequest():
+        case Settle():
             settled = msgspec.convert(asked, Settlement, from_attributes=True)
             do = partial(memory.pairs.settle, settled)
     result: JsonObject = msgspec.to_builtins(row(do(author=asked.author), memory.project_names()))
     return result
 
 
-def _undoing(memory: Memory, asked: UndoRequest) -> Notes:
+def _undoing(memory: Memory, asked: Undo) -> Notes:
     """Return the notes as whoever may undo this sees them: a person here, everybody's."""
     if asked.author == "person":
         with suppress(NotFound):  # nobody's personal note

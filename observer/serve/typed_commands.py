@@ -129,7 +129,6 @@ class CommandList:
         return len(found), {seqs[run]: self._times[texts[run]] for run in found[:limit]}
 
     def _filter(self, filters: Question) -> None:
-        """Take the runs that these filters let through, unless they are those of the last key."""
         if self._passed == (filters, len(self._seq)):
             return
         self._passed = filters, len(self._seq)

@@ -162,7 +162,6 @@ class MemoryFileWorker(Worker):
         self._seen = found
 
     def _folders(self, imported: frozenset[str]) -> Sequence[Path]:
-        """Return the folders of imported files in which nothing is paused."""
         with self._store.read() as reader:
             roots = {root for project in reader.projects() for root in project.roots}
         within = {root for root in roots if any(is_inside(name, root) for name in imported)}
@@ -215,7 +214,7 @@ class ImportWorker(Worker):
             cwd="/",
         )
 
-        assert process.stdout and process.stderr  # noqa: S101, PT018 - both are pipes
+        assert process.stdin and process.stdout and process.stderr  # noqa: S101, PT018 - pipes
 
         async def complaint(errors: asyncio.StreamReader) -> str:
             """Return what the process complained of last, once it has ended."""
@@ -232,22 +231,16 @@ class ImportWorker(Worker):
             said = await complained
         finally:
             complained.cancel()
-            await _end(process)
+            process.stdin.close()  # it leaves between two groups of sessions
+            try:
+                async with asyncio.timeout(_LEAVE_S):
+                    await process.wait()
+            except TimeoutError:
+                with suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()
         if process.returncode:
             raise ObserverError(said or f"the import ended with exit code {process.returncode}")
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Let the process leave, which it does between two groups of sessions; kill it if it stays."""
-    if process.stdin:
-        process.stdin.close()
-    try:
-        async with asyncio.timeout(_LEAVE_S):
-            await process.wait()
-    except TimeoutError:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
 
 
 PAUSE_S = 1.0  # changes within this time are processed together
@@ -302,7 +295,6 @@ class StalenessWorker(Worker):
         return left
 
     def _behind(self, touched: set[int]) -> list[Project]:
-        """Return the touched projects, and those whose HEAD has moved."""
         with self._store.read() as reader:
             heads = {worktree.root: worktree.head for worktree in reader.worktrees()}
             projects = reader.projects()
@@ -319,7 +311,6 @@ class StalenessWorker(Worker):
         ]
 
     def _pause(self) -> None:
-        """Pause as long as was worked since the last pause."""
         worked_s = time.monotonic() - self._rested_s
         if self._leaving.wait(min(REST * worked_s, LONGEST_REST_S)):
             raise WorkAbandoned

@@ -186,7 +186,6 @@ class WatchedTree:
             self._snapshots[path] = known._replace(text=None)
 
     def _changes(self, named: tuple[str, ...]) -> list[_Change]:
-        """Return the files that differ from their snapshots."""
         differing = self.git.changed_files(named)
         if not named or len(named) > MOST_PATHS:
             known = set(self._snapshots)

@@ -297,7 +297,6 @@ class WatchWorker(Watcher):
                 self._last_change_s = time.monotonic()
 
     def _look(self) -> None:
-        """Read what changed, except in trees where git is at work."""
         at_ms = now_ms()
         for root, (since_ms, changed) in list(self._changed.items()):
             tree = self._watched.trees.get(root)

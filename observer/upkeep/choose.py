@@ -295,7 +295,6 @@ def _about(
 
 
 def _is_of(body: events.AnyBody, gone: Collection[int], rederived: Collection[int]) -> bool:
-    """Return True if an event is about an item that is gone, or that is derived anew."""
     if isinstance(body, events.Enriched):
         return body.item in rederived
     if isinstance(body, events.Triage):

@@ -162,7 +162,6 @@ class Conversation:
             await asyncio.gather(*self._running, return_exceptions=True)
 
     def _take(self, line: bytes | None) -> None:
-        """Answer a line, or begin to."""
         try:
             message = _message(line)
         except RequestRefused as error:
@@ -291,7 +290,6 @@ class Conversation:
 
 
 def _message(line: bytes | None) -> _Message:
-    """Return the message on a line; raise RequestRefused if it is none."""
     if line is None:
         raise RequestRefused(INVALID_REQUEST, f"line longer than {LINE_BYTES} bytes dropped")
     with suppress(msgspec.DecodeError):

@@ -194,7 +194,6 @@ class McpHandlers:
         return done
 
     async def _list_resources(self, _list: Params, client: Sender) -> Json:
-        """List the context of the client's project and the summaries of its last sessions."""
         documents = await self._in_thread(self._documents.suggested)
         listed = [
             {"mimeType": MARKDOWN, "name": name, "title": title, "uri": uri}
