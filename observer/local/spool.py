@@ -72,6 +72,7 @@ class Spool:
         # As text: a Path for each of 20,000 names costs more than opening it.
         self._bodies, self._names = f"{self._tmp}{os.sep}", f"{self._new}{os.sep}"
         self._logs = ShellLogs(shell)
+        self.hold = self._logs.hand_out  # for entries that another process read; `ack` ends it
         self.home = Home(folder.parent)
         self._disposal = Deleter()
         self.pauses = Pauses(folder)
@@ -126,10 +127,6 @@ class Spool:
         waiting = self._listed(_leave, LISTED).items()
         own = (self._opened(name, known, _leave) for name, known in waiting)
         yield from _merged(filter(None, own), *self._logs.unread())
-
-    def hold(self, entries: Iterable[SpoolEntry]) -> None:
-        """Take charge of entries, also of those that another process read; `ack` ends it."""
-        self._logs.hand_out(entries)
 
     def left(self) -> int:
         """Return how many entries the last `claim` knew of; more may wait."""
@@ -215,7 +212,7 @@ class Spool:
         times = [first.at_ms for log in self._logs.unread() for first in islice(log, 1)]
         for item in self._waiting():
             with suppress(FileNotFoundError):
-                times.append(_ms(item.stat(follow_symlinks=False)))
+                times.append(item.stat(follow_symlinks=False).st_mtime_ns // 1_000_000)
         return min(times, default=None)
 
     def sweep(self, *, before_ms: int) -> int:
@@ -224,7 +221,8 @@ class Spool:
         for item in _scan(self._tmp):
             with suppress(FileNotFoundError):
                 status = item.stat(follow_symlinks=False)
-                is_old = not stat.S_ISDIR(status.st_mode) and _ms(status) < before_ms
+                at_ms = status.st_mtime_ns // 1_000_000
+                is_old = not stat.S_ISDIR(status.st_mode) and at_ms < before_ms
                 if is_old and not (self._new / item.name).exists():
                     (self._tmp / item.name).unlink()
                     swept += 1
@@ -305,7 +303,3 @@ def _merged(*sources: Iterable[SpoolEntry]) -> Iterator[SpoolEntry]:
 def _scan(folder: Path) -> Iterator[os.DirEntry[str]]:
     with suppress(FileNotFoundError), os.scandir(folder) as found:
         yield from found
-
-
-def _ms(status: os.stat_result) -> int:
-    return status.st_mtime_ns // 1_000_000

@@ -78,23 +78,21 @@ def rest_s(entries: int, took_s: float) -> float:
 class DrainWorker(Worker):
     """Drains one spool; `wake` starts a round."""
 
-    def __init__(self, services: Services) -> None:
-        super().__init__(services)
-        self._failures = 0
-        self._is_last = False
+    _is_last = False
 
     async def run(self) -> None:
         """Drain whenever woken, until cancelled."""
+        failures = 0
         while True:
             self._news.clear()
             # The writer reports what keeps the store from writing.
             if await self._attempt("drain", self.drain, quiet=StoreUnavailable):
-                self._failures = 0
+                failures = 0
                 await heard(self._news, within_s=LOOK_ANYWAY_S)
             else:
                 # Not woken by news: a burst of hooks must not hammer a store that is full.
-                await asyncio.sleep(BACKOFF_S[min(self._failures, len(BACKOFF_S) - 1)])
-                self._failures += 1
+                await asyncio.sleep(BACKOFF_S[min(failures, len(BACKOFF_S) - 1)])
+                failures += 1
 
     async def finish(self, *, wait_s: float) -> None:
         """Drain once more, for `wait_s` at most."""

@@ -191,6 +191,7 @@ class _Recorder:
             recursive=False,
             ignore_permission_denied=False,
         )
+        self.close = self._recorder.close
 
     def wait(self, call: Call, *, wait_ms: int | None = None) -> set[str]:
         try:
@@ -202,9 +203,6 @@ class _Recorder:
             for kind, path in ([] if isinstance(changes, str) else changes)
             if kind != Change.deleted or path.rpartition("/")[0] not in self._arrivals
         }
-
-    def close(self) -> None:
-        self._recorder.close()
 
 
 FolderWatch: TypeAlias = _Inotify | _Recorder

@@ -331,7 +331,7 @@ class WatchSet:
         """Return True if a project is new, so that it may have to be watched."""
         if self._known.issuperset(projects):
             return False
-        self._due_in(SOON_S)
+        self._next_refresh_s = min(self._next_refresh_s, time.monotonic() + SOON_S)
         return True
 
     def tree_of(self, path: str) -> WatchedTree | None:
@@ -476,7 +476,4 @@ class WatchSet:
         log.info("scanning all projects: %s", error)
         self.close()
         self._is_lost = True
-        self._due_in(SOON_S)
-
-    def _due_in(self, wait_s: float) -> None:
-        self._next_refresh_s = min(self._next_refresh_s, time.monotonic() + wait_s)
+        self._next_refresh_s = min(self._next_refresh_s, time.monotonic() + SOON_S)

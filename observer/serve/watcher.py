@@ -33,7 +33,6 @@ from observer.ingest.file_changes import (
 from observer.serve.watch_set import WatchSet
 from observer.serve.worker import Services, Watcher
 from observer.store.reader import StoreReader
-from observer.tools.status import Watched
 
 log = logging.getLogger(__name__)
 
@@ -237,6 +236,7 @@ class WatchWorker(Watcher):
     def __init__(self, services: Services) -> None:
         super().__init__("watching", services)
         self._watched = WatchSet(services)
+        self.shown = self._watched.shown
         self._reporter = SaveReporter(services)
         self._pending = PendingSaves()
         self._changed: dict[str, tuple[int, set[str]]] = {}  # by root: since when, which paths
@@ -246,10 +246,6 @@ class WatchWorker(Watcher):
         """Note that something was stored in these projects, which may not be watched yet."""
         if self._watched.is_news(projects) or self._reporter.reported:
             self._call.set()
-
-    def shown(self) -> tuple[Watched, ...]:
-        """Return the trees that are watched, and those that are not, with reasons."""
-        return self._watched.shown()
 
     async def run(self) -> None:
         """Watch until cancelled; only sleep if the settings turn the watch off."""

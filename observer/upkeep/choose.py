@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from itertools import chain
 
 import msgspec
@@ -38,6 +39,7 @@ def origins(reader: StoreReader, item_ids: Collection[int]) -> set[int]:
 
     Of a summary these are all events of its session, of a fix those of the failure and changes too.
     """
+    events_of = partial(reader.recorded_near, from_ms=-ALL_MS, to_ms=ALL_MS)
     items = dict(_with_sources(reader, item_ids))
     seqs = {seq_of(item_id) for item_id in items}
     sessions: defaultdict[int, set[int]] = defaultdict(set)
@@ -46,16 +48,12 @@ def origins(reader: StoreReader, item_ids: Collection[int]) -> set[int]:
         if item.kind in RECORDED_KINDS:
             continue
         if item.session_id is not None and item.kind == "summary":
-            seqs.update(recorded.seq for recorded in _events_of(reader, item.session_id))
+            seqs.update(recorded.seq for recorded in events_of(item.session_id))
         elif item.session_id is not None:
             sessions[item.session_id].add(item.id)
     for session_id, wanted in sessions.items():
-        seqs.update(_folded(_events_of(reader, session_id), wanted))
+        seqs.update(_folded(events_of(session_id), wanted))
     return seqs
-
-
-def _events_of(reader: StoreReader, session_id: int) -> list[Recorded]:
-    return reader.recorded_near(session_id, from_ms=-ALL_MS, to_ms=ALL_MS)
 
 
 def _with_sources(reader: StoreReader, item_ids: Collection[int]) -> Iterator[tuple[int, Item]]:

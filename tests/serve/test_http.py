@@ -158,10 +158,7 @@ def test_what_may_be_read_is_shown(client: TestClient) -> None:
     for path, said in reads.items():
         answer = client.get(path)
         assert (answer.status_code, answer.json()) == (200, said)
-
-
-def test_a_hook_is_shown_what_to_print(client: TestClient) -> None:
-    answer = client.post("/recall", content=b"OBS1")
+    answer = client.post("/recall", content=b"OBS1")  # which a hook prints
     assert (answer.status_code, answer.content) == (200, b"known: OBS1")
     assert answer.headers["content-length"] == "11"
 

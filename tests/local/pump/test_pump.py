@@ -279,13 +279,12 @@ def test_a_side_that_is_not_ready_after_all_is_tried_again(
     assert idle._daemon is not None
 
 
-def test_an_input_that_breaks_counts_as_closed(idle: Pump, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_input_that_breaks_counts_as_closed_and_such_an_output_ends_it(
+    idle: Pump, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(os, "read", raising(OSError(5, "the terminal hung up")))
     idle._read_editor()
     assert idle._until is not None
-
-
-def test_an_output_that_breaks_ends_it(idle: Pump, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "write", raising(BrokenPipeError()))
     idle._to_editor += b"x"
     idle._write_editor()

@@ -220,15 +220,6 @@ def test_a_database_of_a_newer_version_is_left_alone_and_shown(home: Home, tmp_p
     assert home.database.read_bytes() == before
 
 
-def test_what_the_daemon_wrote_is_private(home: Home, tmp_path: Path, until: Until) -> None:
-    _spool(home, tmp_path)
-    client.ensure_daemon(home)
-    until(lambda: status(home)["events"] == 1)
-    open_to_others = [path for path in home.root.rglob("*") if path.lstat().st_mode & 0o077]
-    theirs = [path for path in open_to_others if not path.is_symlink()]
-    assert not [path for path in theirs if not path.is_relative_to(home.hooks)]  # no secret
-
-
 def test_a_port_asks_for_the_token(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as free:

@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -27,9 +28,16 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
 from observer.serve.daemon import DaemonLog, SecretlessFormatter
-from observer.serve.drain import FEW, MOST_REST_S, Wakes, rest_s, watch
+from observer.serve.drain import (
+    FEW,
+    MOST_REST_S,
+    Wakes,
+    forget_code,
+    give_memory_back,
+    rest_s,
+    watch,
+)
 from observer.serve.http import ImportReceipt
-from observer.serve.index import forget_code, give_memory_back
 from observer.serve.mcp import server as listening
 from observer.serve.mcp.server import McpFront
 from observer.serve.note_folders import NoteFolderWorker
@@ -463,23 +471,12 @@ worker.join()
 """What a search does in a thread of the daemon: it needs 4 MB for a moment; prints page faults."""
 
 
-class Libc:
-    """A C library whose `malloc_trim` notes that it was called, or that has none."""
-
-    def __init__(self, *, has_trim: bool) -> None:
-        self.asked: list[int] = []
-        if has_trim:
-            self.malloc_trim = self.asked.append
-
-
-@pytest.mark.parametrize(("has_trim", "asked"), [(True, [0]), (False, [])])
-def test_the_allocator_is_asked_where_it_can_be(
-    monkeypatch: pytest.MonkeyPatch, has_trim: bool, asked: list[int]
-) -> None:
-    libc = Libc(has_trim=has_trim)
-    monkeypatch.setattr(ctypes, "CDLL", lambda _: libc)
-    give_memory_back()
-    assert libc.asked == asked
+def test_the_allocator_is_asked_where_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    for libc in (SimpleNamespace(malloc_trim=asked.append), SimpleNamespace()):
+        monkeypatch.setattr(ctypes, "CDLL", lambda _, libc=libc: libc)
+        give_memory_back()
+    assert asked == [0]
 
 
 def test_what_every_question_needs_for_a_moment_is_not_lent_anew() -> None:

@@ -78,12 +78,6 @@ def test_a_new_tree_is_looked_at_once(home: Home, store: SqliteStore, app: str) 
     grown.close()
 
 
-def test_a_path_belongs_to_the_tree_around_it(grown: WatchSet, app: str) -> None:
-    tree = grown.trees.get(app)
-    assert grown.tree_of(f"{app}/src/deep/a.py") is tree
-    assert grown.tree_of(f"{app}-other/a.py") is None
-
-
 @pytest.mark.parametrize(
     ("projects", "is_news"), [({None, UNASSIGNED, 2}, False), ({2, 3}, True)], ids=["old", "new"]
 )
@@ -106,17 +100,15 @@ def test_beyond_the_limit_trees_are_not_watched_and_shown_as_that(
     grown.close()
 
 
-def test_new_folders_are_watched_from_then_on(grown: WatchSet, app: str) -> None:
-    tree = grown.trees.get(app)
-    assert tree is not None
+def test_a_tree_has_the_paths_in_it_and_new_folders_until_it_is_gone(
+    grown: WatchSet, app: str
+) -> None:
+    tree = grown.trees[app]
+    assert grown.tree_of(f"{app}/src/deep/a.py") is tree
+    assert grown.tree_of(f"{app}-other/a.py") is None
     (Path(app) / "new").mkdir()
     assert grown.update(tree, [f"{app}/new"])
     assert f"{app}/new" in tree.folders
-
-
-def test_a_tree_that_is_gone_is_dropped(grown: WatchSet, app: str) -> None:
-    tree = grown.trees.get(app)
-    assert tree is not None
     Path(app).rename(f"{app}-moved")
     assert not grown.update(tree, [f"{app}/src"])
     assert grown.shown() == ()
@@ -127,8 +119,7 @@ def test_a_tree_that_grew_too_large_is_dropped_and_shown(
 ) -> None:
     grown = WatchSet(services_over(home, store, settings=Settings(watch_max_files=1)))
     grown.refresh_if_due()
-    tree = grown.trees.get(app)
-    assert tree is not None
+    tree = grown.trees[app]
     for name in ("one", "two"):
         (Path(app) / name).touch()
     assert not grown.update(tree, [app])

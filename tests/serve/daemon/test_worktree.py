@@ -9,7 +9,7 @@ import pytest
 
 from observer.ingest.file_changes import Save
 from observer.serve import watch_set
-from observer.serve.watch_set import TooLarge, WatchedTree
+from observer.serve.watch_set import WatchedTree
 from tests.support import Git
 
 NOW_MS = 4_000_000_000_000
@@ -261,11 +261,6 @@ def test_nothing_is_looked_at_once_the_policy_cannot_be_used(app: Path) -> None:
     (app / ".observer.toml").write_text("exclude = [")
     (app / "open.py").write_text("a = 2\n")
     assert _look(watched, "") == {}
-
-
-def test_a_tree_with_too_many_files_is_refused(app: Path) -> None:
-    with pytest.raises(TooLarge, match="more than 2 files"):
-        _tree(app, most_files=2)
 
 
 def test_names_that_are_no_text_do_no_harm(app: Path) -> None:
