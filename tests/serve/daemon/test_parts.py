@@ -180,17 +180,14 @@ async def _watching(wakes: Wakes) -> AsyncIterator[Health]:
         pytest.param(b"{", "not JSON", id="not JSON"),
         pytest.param(b"[" * 100_000, "not JSON", id="too deep"),
         pytest.param(b'"\xff"', "not JSON", id="not UTF-8"),
-        pytest.param(
-            b'{"kind":"custom","name":"a","more":%s1%s}' % (b"[" * 1_010, b"]" * 1_010),
-            "nested too deep",
-            id="too deep to be kept",
-        ),
+        pytest.param(b'{"kind":"custom","name":"a","more":%s1%s}' % (b"[" * 1_010, b"]" * 1_010),
+            "nested too deep", id="too deep to be kept"),
         pytest.param(b"{}", "field 'kind': missing", id="no kind"),
         pytest.param(b'{"kind": null}', "field 'kind': 'None'", id="a kind that is none"),
         pytest.param(b'[{"kind":"prompt","text":"a"},{"kind":"x"}]', "event 1: ", id="the second"),
         pytest.param(b"[" + b"1," * 5_000 + b"1]", "5,001 events", id="too many"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_event_is_refused_whole(body: bytes, complaint: str) -> None:
     stored: list[object] = []
     with pytest.raises(BadInput, match=complaint):
@@ -199,13 +196,8 @@ def test_what_is_no_event_is_refused_whole(body: bytes, complaint: str) -> None:
 
 
 def test_an_import_counts_what_became_of_its_events() -> None:
-    fates = [
-        Receipt(seq=1),
-        Receipt(known="a"),
-        Receipt(is_purged=True),
-        Receipt(is_expired=True),
-        Receipt(),
-    ]
+    fates = [Receipt(seq=1), Receipt(known="a"), Receipt(is_purged=True), Receipt(is_expired=True)]
+    fates.append(Receipt())
     found = import_events(b"[]", lambda _events, _project: fates)
     assert found == ImportReceipt(stored=1, known=1, purged=1, expired=1, excluded=1)
 
@@ -257,16 +249,13 @@ def _no_folder(place: str, home: Home) -> None:
     ("prepare", "said"),
     [
         pytest.param(_broken, "store: ", id="a broken database"),
-        pytest.param(
-            _of_before_an_upgrade, "make them anew with: observer doctor --rebuild", id="upgraded"
-        ),
-        *(
-            pytest.param(partial(_no_folder, place), f"spool: {{root}}/{place}", id=place)
-            for place in ("spool", "spool/new", "spool/shell")
-        ),
+        pytest.param(_of_before_an_upgrade, "make them anew with: observer doctor --rebuild",
+            id="upgraded"),
+        *(pytest.param(partial(_no_folder, place), f"spool: {{root}}/{place}", id=place)
+            for place in ("spool", "spool/new", "spool/shell")),
         pytest.param(lambda home: home.root.touch(), "home: {root} is not a folder", id="a file"),
     ],
-)
+)  # fmt: skip
 def test_the_status_says_what_is_wrong(
     home: Home, prepare: Callable[[Home], None], said: str
 ) -> None:
@@ -317,14 +306,10 @@ def log(tmp_path: Path) -> Iterator[DaemonLog]:
 
 def test_the_log_is_rotated(log: DaemonLog, tmp_path: Path, capfd: object) -> None:
     for number in range(30):
-        log.emit(
-            logging.LogRecord("x", 20, "", 0, f"a line of the log, number {number}", None, None)
-        )
-    assert {path.name for path in tmp_path.glob("daemon.log*")} == {
-        "daemon.log",
-        "daemon.log.1",
-        "daemon.log.2",
-    }
+        line = f"a line of the log, number {number}"
+        log.emit(logging.LogRecord("x", 20, "", 0, line, None, None))
+    names = {path.name for path in tmp_path.glob("daemon.log*")}
+    assert names == {"daemon.log", "daemon.log.1", "daemon.log.2"}
 
 
 def test_the_log_holds_no_secrets() -> None:

@@ -103,9 +103,8 @@ def test_answers_to_calls_made_at_once_are_not_mixed_up(wire: Callable[..., Wire
         arguments = {"project": "my-api", "token_budget": 1_000 + depth}
         one.send(request(depth, "tools/call", name="get_context", arguments=arguments))
     answers = [one.hear() for _ in depths]
-    assert {each["id"]: each["result"]["structuredContent"]["tokenBudget"] for each in answers} == {
-        depth: 1_000 + depth for depth in depths
-    }
+    for each in answers:
+        assert each["result"]["structuredContent"]["tokenBudget"] == 1_000 + each["id"]
 
 
 def test_a_stranger_is_sent_away_with_a_reason(wire: Callable[..., Wire]) -> None:
@@ -251,11 +250,8 @@ def test_a_toolset_may_speak_json_rpc(memory: Memory, tool: str, message: str) -
     speaking = McpHandlers(tools, Documents(memory, str), CallThreads(1))
     with pytest.raises(RequestRefused) as shown:
         answered(speaking, "tools/call", name=tool)
-    assert (shown.value.code, shown.value.message, shown.value.data) == (
-        -32603,
-        message,
-        {"type": "X"},
-    )
+    said = (shown.value.code, shown.value.message, shown.value.data)
+    assert said == (-32603, message, {"type": "X"})
     with pytest.raises(RequestRefused) as unknown:
         answered(speaking, "tools/call", name="x")
     assert unknown.value.code == METHOD_NOT_FOUND
