@@ -143,7 +143,7 @@ def test_a_file_that_holds_its_own_bytes_is_an_event(spool: Spool, home: Home) -
 
 
 def set_aside(spool: Spool, kept: bytes) -> SpoolEntry:
-    spool.append(FIELDS, b"secret")
+    age(spool.home.spool / "new" / spool.append(FIELDS, b"secret"), 5)
     (entry,) = spool.claim(at_most=5)
     for _ in range(2):
         spool.quarantine(entry, reason="no such client", kept=kept)
