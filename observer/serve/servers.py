@@ -401,8 +401,7 @@ class WebDoor:
     def link(self) -> dict[str, object]:
         """Return the address that opens the pages once; raise DaemonUnavailable without a port."""
         port = self._listen()
-        word = self._pages.access.link(LINK_S)
-        path = f"/login?link={word}"
+        path = f"/login?link={self._pages.access.link(LINK_S)}"
         made: dict[str, object] = {"url": f"http://127.0.0.1:{port}{path}", "seconds": LINK_S}
         return made | ({"proxied": f"https://{self._proxy.host}{path}"} if self._proxy else {})
 

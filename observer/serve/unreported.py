@@ -197,8 +197,7 @@ class ImportWorker(Worker):
         while True:
             self._news.clear()
             is_needed = bool(self._settings.follow) or self._home.importing.exists()
-            is_fine = not is_needed or await self._attempt("import", self._work)
-            if is_fine:
+            if not is_needed or await self._attempt("import", self._work):
                 await heard(self._news, within_s=IMPORT_LOOK_S)
             else:
                 await asyncio.sleep(IMPORT_LOOK_S)

@@ -174,8 +174,7 @@ class SaveReporter:
             if is_reported(one.save, hooks.get(f"{one.root}/{one.save.path}", ()))
         ]
         if twice:
-            gone = [_event(Forget(item=one.item), one.root, now_ms()) for one in twice]
-            self._record(gone, None)
+            self._record([_event(Forget(item=one.item), one.root, now_ms()) for one in twice], None)
             self.reported = [one for one in self.reported if one not in twice]
 
     def _hook_writes(self, reader: StoreReader, saves: Collection[Save]) -> dict[str, list[int]]:

@@ -266,16 +266,14 @@ class Deletions(NamedTuple):
 
 def deletions(reader: StoreReader, home: Home, settings: Settings, *, now_ms: int) -> Deletions:
     """Return what a daemon with these settings deletes by age and by size; nothing is touched."""
-    before = size_cap.read(home)
-    cap = size_cap.measured(home, before, settings.max_home_mb, at_ms=now_ms)
+    cap = size_cap.measured(home, size_cap.read(home), settings.max_home_mb, at_ms=now_ms)
     files: list[Path] = []
     if settings.max_home_mb and cap.is_above:
         files = size_cap.surplus(home, cap)
         used_bytes = cap.used_bytes - sum(map(size_cap.file_bytes, files))
         cap = msgspec.structs.replace(cap, used_bytes=used_bytes)
         cap = size_cap.chosen(reader, home, cap) if cap.is_above else cap
-    retention = Retention(settings, cap.dropped)
-    return Deletions(expired(reader, retention, now_ms=now_ms), files)
+    return Deletions(expired(reader, Retention(settings, cap.dropped), now_ms=now_ms), files)
 
 
 def all_about(reader: StoreReader, going: Collection[int]) -> frozenset[int]:

@@ -186,8 +186,7 @@ class McpHandlers:
 
     async def _read_resource(self, read: _Read, _client: Sender) -> Json:
         if self._view_of and read.uri in self.views:
-            view = partial(self._view_of, self.views[read.uri].view)
-            text = await self._in_thread(view)
+            text = await self._in_thread(partial(self._view_of, self.views[read.uri].view))
             ui = {"csp": {}, "prefersBorder": True}
             page = {"_meta": {"ui": ui}, "mimeType": VIEW_TYPE, "text": text, "uri": read.uri}
             return {"contents": [page]}

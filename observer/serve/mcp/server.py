@@ -132,8 +132,7 @@ class McpFront:
         """Serve one connection from its hello line to its end; never raises for its input."""
         lines = LineReader(reader)
         try:
-            line = await asyncio.wait_for(anext(lines), HELLO_S)
-            said = _greeting(line)
+            said = _greeting(await asyncio.wait_for(anext(lines), HELLO_S))
             entered = await self.enter(said.cwd, said.tools, said.variables)
             self._greeted(said)
             await Conversation(*entered, writer).run(lines)

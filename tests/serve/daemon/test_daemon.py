@@ -190,19 +190,6 @@ def test_a_home_with_a_very_long_path_works(
         long.run.rmdir()
 
 
-def test_two_homes_never_meet(home: Home, tmp_path: Path, until: Until) -> None:
-    other = Home(tmp_path / "other")
-    _spool(home, tmp_path)
-    client.ensure_daemon(home)
-    client.ensure_daemon(other)
-    try:
-        until(lambda: status(home)["events"] == 1)
-        assert status(other)["events"] == 0
-        assert client.daemon_pid(home) != client.daemon_pid(other)
-    finally:
-        client.stop(other)
-
-
 def test_a_database_of_a_newer_version_is_left_alone_and_shown(home: Home, tmp_path: Path) -> None:
 
     client.ensure_daemon(home)
