@@ -287,10 +287,7 @@ def _request(home: Home, method: str, path: str, wait_s: float) -> dict[str, Any
 
 
 def _fits(status: dict[str, Any], home: Home) -> bool:
-    """Say whether to use this daemon (True) or to replace it (False).
-
-    A newer daemon is never replaced: two installations would end each other's daemon for ever.
-    """
+    """Say whether to use this daemon; a newer one is never replaced, as it would replace us."""
     known = Path(status.get("home", home.root))
     if not (known.exists() and known.samefile(home.root)):
         return False  # its home was moved here, and it leaves as soon as it notices

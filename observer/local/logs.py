@@ -1,7 +1,4 @@
-"""The logs that interactive shells append to, read as a part of the spool.
-
-A log may end in the middle of a record at any time. `hooks/README.md` has the format.
-"""
+"""The logs of interactive shells, read as a part of the spool; see `hooks/README.md`."""
 
 from __future__ import annotations
 
@@ -50,10 +47,7 @@ class LogRecord(NamedTuple):
 
 
 class ShellLogs:
-    """The folder of the logs, and which of the records handed out are done with.
-
-    A log's offset moves only over records that are all done.
-    """
+    """The folder of the logs; an offset moves only over records that are all done."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -48,10 +48,7 @@ class Pause(NamedTuple):
 
 
 class Pauses:
-    """The pauses of one spool folder; a look that finds nothing new is one `stat`.
-
-    Also remembers, until the process ends, which writes were left out, for the watcher.
-    """
+    """The pauses of one spool folder; also which writes this process left out, for the watcher."""
 
     def __init__(self, folder: Path) -> None:
         self._active = folder / "paused"
@@ -85,10 +82,7 @@ class Pauses:
         return any(pause.covers(at_ms, folders, session) for pause in self.all())
 
     def begin(self, scopes: Iterable[str], *, from_ms: int, until_ms: int) -> list[Pause]:
-        """Pause, instead of what was paused in the same scopes; return what began.
-
-        Raises OSError: the spool cannot be written, and nothing was paused.
-        """
+        """Pause anew in these scopes; return what began. Raises OSError: nothing was paused."""
         begun = [Pause(from_ms, until_ms, scope) for scope in scopes]
         with self._locked():
             ended = self._ended({pause.scope for pause in begun}, from_ms)
@@ -96,10 +90,7 @@ class Pauses:
         return begun
 
     def end(self, scopes: Collection[str] | None, *, now_ms: int) -> list[Pause]:
-        """End the pauses of these scopes, or all; return those that ended before their time.
-
-        Raises OSError: the spool cannot be written, and what was paused still is.
-        """
+        """End the pauses of these scopes, or all; return which. Raises OSError: none ended."""
         with self._locked():
             going = self.now(now_ms)
             over = [pause for pause in going if scopes is None or pause.scope in scopes]

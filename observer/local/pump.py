@@ -288,10 +288,7 @@ class Pump:
         self._until: float | None = None
 
     def run(self) -> int:
-        """Copy until the editor is gone; return the exit code.
-
-        Raises Stopped: no daemon answers and none could be started, or it speaks another protocol.
-        """
+        """Copy until the editor is gone; return the exit code. Raises Stopped: no daemon talks."""
         self._open()
         while not self._is_over():
             for descriptor, events in self._ready():

@@ -27,10 +27,7 @@ class Refusals(NamedTuple):
 
 
 def prepare(path: Path) -> None:
-    """Make the file of a home, for this user's eyes only, unless it is there.
-
-    Raises OSError: it cannot be written, or is not a plain file.
-    """
+    """Make the file of a home, for this user alone. Raises OSError: it is not a plain file."""
     descriptor = open_plain(path, os.O_RDWR | os.O_CREAT)
     try:
         if os.fstat(descriptor).st_size < len(_NOTHING):

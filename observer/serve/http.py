@@ -85,10 +85,7 @@ class Handlers:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Access control of a TCP port: requests need the token and a local Host and Origin.
-
-    `admit` is called with the address of a connection that has shown the token.
-    """
+    """Requires the token, a local Host and Origin; `admit` hears which address has shown it."""
 
     token: str
     port: int

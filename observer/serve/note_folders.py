@@ -32,10 +32,7 @@ REST = 0.25  # seconds of pause for each second of work, so that others have the
 
 
 class NoteFolderWorker(Watcher):
-    """Follows the note folders of a home; `embedder` makes the vectors of notes.
-
-    `on_noted` is called with the projects whose notes changed, in any thread.
-    """
+    """Follows the note folders; `on_noted` hears, in any thread, whose notes changed."""
 
     def __init__(
         self,

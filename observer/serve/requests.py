@@ -188,10 +188,7 @@ class RemindedSessions:
 
 
 def remind(memory: Memory, reminded: RemindedSessions, envelope: bytes, *, at_ms: int) -> bytes:
-    """Return what `hooks/recall` prints: mostly nothing, and each reminder once a session.
-
-    `envelope` is what `hooks/post` would have spooled; raises Undecodable if it is none.
-    """
+    """Return what `hooks/recall` prints, once a session; raise Undecodable for no envelope."""
     asked = parse(_ENTRY, envelope, at_ms)
     is_coming = asked.event in UPCOMING
     read = decode_upcoming if is_coming else decode

@@ -114,10 +114,7 @@ class CommandList:
             self._sort.append(self._sorts.setdefault(sort, len(self._sorts)))
 
     def find(self, asked: Question, limit: int) -> tuple[int, dict[int, int]]:
-        """Return how many commands fit, and how many runs of each of the first `limit` do.
-
-        A command is named by the `seq` of the newest of these runs.
-        """
+        """Return how many commands fit, and, by newest `seq`, the runs of the first `limit`."""
         self._filter(asked._replace(words=()))
         lowered, seqs, texts = self._lowered, self._seq, self._text
         before, found = self._found

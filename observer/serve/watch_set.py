@@ -118,10 +118,7 @@ class _Change(NamedTuple):
 
 
 class WatchedTree:
-    """A work tree; keeps a snapshot of each file that differs from git's index.
-
-    Raises TooLarge, or NotFound if git is not installed.
-    """
+    """A work tree and its files that differ from git's index; raises TooLarge, NotFound."""
 
     def __init__(self, root: str, *, most_files: int, excluded: tuple[str, ...]) -> None:
         self.root = root

@@ -200,10 +200,7 @@ def background(threads: int, name: str, *, nice: int = NICE) -> ThreadPoolExecut
 
 
 class WriterThread:
-    """Runs calls one after the other, and reports failures of the store to `health`.
-
-    Every call raises HomeLost once the home is no longer this daemon's.
-    """
+    """Runs calls one after the other; raises HomeLost once the home is not this daemon's."""
 
     def __init__(self, pipeline: Pipeline, guard: HomeGuard, health: Health) -> None:
         self._pipeline = pipeline

@@ -1,7 +1,4 @@
-"""A home in one file, to be moved or kept, and what is restored from such a file.
-
-A bundle is a packed tar file of a verified copy of the database, `_parts` and a manifest.
-"""
+"""A home in one file, a packed tar of database, `_parts` and manifest, and its restoring."""
 
 from __future__ import annotations
 

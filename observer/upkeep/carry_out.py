@@ -1,7 +1,4 @@
-"""Carries out a purge, from the first step or from wherever a killed process came to.
-
-Its order is kept in the home until it is done, and removed last. Every step may be repeated.
-"""
+"""Carries out a purge; its order is kept until it is done, and any step may be repeated."""
 
 from __future__ import annotations
 

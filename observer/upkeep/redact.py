@@ -219,10 +219,7 @@ def catch_up(
     write: Callable[..., object],
     advance: Callable[[int], object] = lambda _: None,
 ) -> int:
-    """Redact all that holds what is known by now, and return how many events did.
-
-    `write` carries out each batch where the store is written; it goes on where it was stopped.
-    """
+    """Redact by `write` all that holds what is known by now; return how many events did."""
     known = SEEN.state
     with store.read() as reader:
         before, _, reached = reader.meta(SEARCHED).partition(_UP_TO)

@@ -1,7 +1,4 @@
-"""Finds a text in bytes, in events and in the home's files, and overwrites the files that hold it.
-
-A text is found however it was written down: plain, or escaped for JSON any times over.
-"""
+"""Finds a text, however it is escaped, in bytes, events and files, and overwrites these."""
 
 from __future__ import annotations
 

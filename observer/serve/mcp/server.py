@@ -54,10 +54,7 @@ class Hello(msgspec.Struct, frozen=True):
 
 
 class McpFront:
-    """The MCP connections of one daemon; `greeted` is called with the first line of each.
-
-    `rules_chars` is the budget of rules, unless the client's environment says one.
-    """
+    """The MCP connections of one daemon; `greeted` hears the first line of each."""
 
     def __init__(
         self,
