@@ -71,9 +71,10 @@ class GuardedSocket(socket.socket):
 
 
 def _is_ours(connection: socket.socket, _address: object) -> bool:
-    with suppress(OSError):
-        return peer_uid(connection) == os.getuid()
-    return False
+    is_ours = False
+    with suppress(OSError):  # the kernel does not say
+        is_ours = peer_uid(connection) == os.getuid()
+    return is_ours
 
 
 @dataclass(slots=True)

@@ -111,7 +111,7 @@ def test_it_stores_what_was_spooled_while_it_was_down_and_wakes_for_what_is_late
     assert "watch" not in (status(home)["degraded"] or ""), "it looked anyway, it was not woken"
 
 
-def test_what_an_older_version_did_not_understand_is_stored(
+def test_what_an_older_version_did_not_understand_is_stored_and_its_hooks_are_replaced(
     home: Home, tmp_path: Path, until: Until
 ) -> None:
     _spool(home, tmp_path)
@@ -119,7 +119,11 @@ def test_what_an_older_version_did_not_understand_is_stored(
     (entry,) = spool.claim(at_most=5)
     spool.quarantine(entry, reason="no such client", kept=entry.data)
     (home.spool / "bad" / ".reader").write_text("0.0.1")
+    home.hooks.mkdir(parents=True)
+    (home.hooks / "post").write_text("#!/bin/sh\n# of an older version\n")
     client.ensure_daemon(home)
+    assert "older version" not in (home.hooks / "post").read_text()
+    assert (home.hooks / "post").stat().st_mode & 0o100
     until(lambda: status(home)["events"] == 1)
     assert status(home)["bad_events"] == 0
 
@@ -316,11 +320,3 @@ def test_events_outlive_a_database_that_was_deleted_under_the_daemon(
     until(lambda: not client.is_running(home))
     client.ensure_daemon(home)
     until(lambda: status(home)["events"] == 3)
-
-
-def test_hooks_are_brought_up_to_date_when_the_daemon_starts(home: Home) -> None:
-    (home.hooks).mkdir(parents=True)
-    (home.hooks / "post").write_text("#!/bin/sh\n# of an older version\n")
-    client.ensure_daemon(home)
-    assert "older version" not in (home.hooks / "post").read_text()
-    assert (home.hooks / "post").stat().st_mode & 0o100

@@ -272,7 +272,9 @@ def test_each_request_of_the_modern_era_describes_its_client(wire: Callable[...,
         assert client.hear()["error"]["code"] == code
 
 
-def test_the_first_request_decides_the_era(wire: Callable[..., Wire]) -> None:
+def test_the_first_request_decides_the_era_and_an_opening_comes_first(
+    wire: Callable[..., Wire],
+) -> None:
     modern, older = wire(), begun(wire())
     modern.send(request(1, "ping", _meta=MODERN))
     assert modern.hear()["error"]["code"] == -32601
@@ -280,14 +282,11 @@ def test_the_first_request_decides_the_era(wire: Callable[..., Wire]) -> None:
     assert modern.hear()["error"]["code"] == -32022
     older.send(request(3, "tools/list", _meta=MODERN))
     assert older.hear()["error"]["code"] == -32600
-
-
-def test_nothing_is_answered_before_the_opening(wire: Callable[..., Wire]) -> None:
-    client = wire()
-    client.ask(1, "ping")
-    assert client.hear()["result"] == {}
-    client.ask(2, "tools/list")
-    assert client.hear()["error"]["code"] == -32602
+    early = wire()
+    early.ask(1, "ping")
+    assert early.hear()["result"] == {}
+    early.ask(2, "tools/list")
+    assert early.hear()["error"]["code"] == -32602
 
 
 class Slow:
