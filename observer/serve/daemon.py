@@ -241,7 +241,7 @@ class Daemon:
         )
         self._notes = NoteFolderWorker(services, on_noted=self._noted, embedder=model)
         self._memory = self._remembering(model)
-        self._employ(services, model)
+        self._employ(services, model, pages)
         self._services = services
         proxy = None
         try:
@@ -249,15 +249,8 @@ class Daemon:
         except (OSError, ValueError) as error:
             self._health.degrade("reverse proxy", f"it is not let in: {error}")
         self._web = doors.WebDoor(pages, self._memory, self._status, self._leave_soon, proxy)
-        self._openings = KeptOpenings(services)
-        self._mcp = McpFront(
-            self._memory,
-            rules_chars=settings.rules_chars,
-            view_of=pages.view,
-            greeted=self._openings.greeted,
-        )
 
-    def _employ(self, services: Services, model: LazyModel) -> None:
+    def _employ(self, services: Services, model: LazyModel, pages: doors.Pages) -> None:
         home, settings = self._home, self._settings
         reading = Memory(  # as a command opens it that reads by itself
             RequestStore(self._store),
@@ -283,6 +276,13 @@ class Daemon:
         self._heads = HeadWorker(services)
         self._llm = LazyLlm(services)
         self._shares = ShareWorker(services)
+        self._openings = KeptOpenings(services)
+        self._mcp = McpFront(
+            self._memory,
+            rules_chars=settings.rules_chars,
+            view_of=pages.view,
+            greeted=self._openings.greeted,
+        )
 
     def _storing(self, model: LazyModel, tombstones: Tombstones) -> Pipeline:
         return Pipeline(

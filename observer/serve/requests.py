@@ -245,17 +245,17 @@ class NoteRequest(
     author: Author = "agent"
 
 
-class Edit(NoteRequest, frozen=True, kw_only=True, tag="edit"):
+class EditRequest(NoteRequest, frozen=True, kw_only=True, tag="edit"):
     """Change some fields."""
 
     changes: Changes
 
 
-class Undo(NoteRequest, frozen=True, kw_only=True, tag="undo"):
+class UndoRequest(NoteRequest, frozen=True, kw_only=True, tag="undo"):
     """Undo the last change."""
 
 
-class Approve(NoteRequest, frozen=True, kw_only=True, tag="approve"):
+class ApproveRequest(NoteRequest, frozen=True, kw_only=True, tag="approve"):
     """Approve it in a person's name."""
 
 
@@ -266,7 +266,7 @@ class Promote(NoteRequest, frozen=True, kw_only=True, tag="promote"):
     to: Literal["project", "team"] = "project"
 
 
-class Link(NoteRequest, frozen=True, kw_only=True, tag="link"):
+class LinkRequest(NoteRequest, frozen=True, kw_only=True, tag="link"):
     """Link it to another item."""
 
     target: int | str
@@ -288,7 +288,7 @@ class Settle(NoteRequest, frozen=True, kw_only=True, tag="settle"):
     content: str = ""
 
 
-Change = Edit | Undo | Approve | Promote | Link | Unlink | Settle
+Change = EditRequest | UndoRequest | ApproveRequest | Promote | LinkRequest | Unlink | Settle
 
 
 def remember(memory: Memory, body: bytes) -> JsonObject:
@@ -344,16 +344,16 @@ def change(memory: Memory, body: bytes) -> JsonObject:
     asked: Change = decoded(body, Change)  # type: ignore[arg-type] # a union is not a type
     notes = memory.notes
     match asked:
-        case Edit():
+        case EditRequest():
             _check_type(memory, asked.changes.type or "")
             do: Callable[..., Item] = partial(notes.edit, asked.id, asked.changes)
-        case Undo():
+        case UndoRequest():
             do = partial(_undoing(memory, asked).undo, asked.id)
-        case Approve():
+        case ApproveRequest():
             do = partial(notes.approve, asked.id)
         case Promote():
             do = partial(notes.promote, asked.id, asked.to, project=asked.project)
-        case Link():
+        case LinkRequest():
             do = partial(notes.link, asked.id, asked.target, kind=asked.kind)
         case Unlink():
             do = partial(notes.unlink, asked.id, asked.target, kind=asked.kind)
@@ -364,7 +364,7 @@ def change(memory: Memory, body: bytes) -> JsonObject:
     return result
 
 
-def _undoing(memory: Memory, asked: Undo) -> Notes:
+def _undoing(memory: Memory, asked: UndoRequest) -> Notes:
     """Return the notes as whoever may undo this sees them: a person here, everybody's."""
     if asked.author == "person":
         with suppress(NotFound):  # nobody's personal note
