@@ -63,7 +63,7 @@ HOMES = {
     "tree_sitter": ("observer.code",),
     "watchfiles": ("observer.serve",),
     "uvicorn": ("observer.serve.http",),
-    "starlette": ("observer.serve.http", "observer.serve.mcp.http", "observer.web.app"),
+    "starlette": ("observer.serve.http", "observer.web.app"),
     "jinja2": ("observer.web.app",),
     "markdown_it": ("observer.web.text",),
     "markupsafe": ("observer.web.text", "observer.web.tool_views"),

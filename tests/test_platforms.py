@@ -27,7 +27,7 @@ LINUX_ONLY = re.compile(
 PLACES = {
     "observer/local/client.py": "LOCAL_PEERCRED",
     "observer/local/pump.py": "LOCAL_PEERCRED",
-    "observer/serve/index.py": "memory is given back by the library alone",
+    "observer/serve/drain.py": "memory is given back by the library alone",
     "observer/serve/servers.py": "whose a connection is stays open",
     "observer/serve/inotify.py": "no limit of watches is known",
     "observer/serve/worker.py": "the writer keeps the process's priority",

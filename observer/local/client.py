@@ -1,9 +1,7 @@
 """How a short-lived process reaches the daemon: find it, start it, ask it, stop it.
 
-Stands between every command (and the pump) and the one daemon of a home. Standard library only.
-Promises: whoever asks gets an answer or a `DaemonUnavailable` that says what to do, never a hang;
-any number of processes may start the daemon at once and one daemon comes of it, since the kernel's
-lock on `home.lock` decides and the losers leave quietly.
+Whoever asks gets an answer or a `DaemonUnavailable` that says what to do, never a hang. Any number
+of processes may start the daemon at once: the lock on `home.lock` decides, the losers leave.
 """
 
 from __future__ import annotations
@@ -43,8 +41,7 @@ MEMORY = {
     # Threads that take turns at the interpreter hardly need their own. A second one keeps what it
     # has been given back, up to that threshold: of a model that was let go 13 MB.
     "MALLOC_ARENA_MAX": "1",
-}
-"""Settings of the libraries that lend the daemon its memory."""
+}  # settings of the libraries that lend the daemon its memory
 KEPT_VARIABLES = frozenset(
     ("HOME", "PATH", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 )
@@ -59,10 +56,8 @@ class StartFailed(DaemonUnavailable):
 def call(home: Home, method: str, path: str, body: object = None, *, wait_s: float = 30.0) -> Any:  # noqa: ANN401 - JSON as the daemon sent it; callers convert it to a value
     """Send one request, with a body of JSON text or values, and return the JSON it answered.
 
-    Raises:
-        DaemonUnavailable: nobody listens, or no answer came within `wait_s`.
-        ObserverError: the daemon refused; its own error, with its code and hint.
-        UnicodeError: the body holds text that is not valid Unicode.
+    Raises DaemonUnavailable: nobody listens, or no answer came within `wait_s`; ObserverError: the
+    daemon's own refusal; UnicodeError: the body holds text that is not valid Unicode.
     """
     connection = _Connection(home, wait_s)
     try:
@@ -93,9 +88,7 @@ def call(home: Home, method: str, path: str, body: object = None, *, wait_s: flo
 def ensure_daemon(home: Home, *, wait_s: float = 10.0) -> None:
     """Return once a daemon of this version answers; start or replace one where needed.
 
-    Raises:
-        StartFailed: it could not be started.
-        DaemonUnavailable: it is too new for us, or stays silent.
+    Raises StartFailed: it could not be started; DaemonUnavailable: it is too new, or stays silent.
     """
     deadline = time.monotonic() + wait_s
     starter = _Starter(home)
@@ -114,8 +107,7 @@ def ensure_daemon(home: Home, *, wait_s: float = 10.0) -> None:
 def stop(home: Home, *, wait_s: float = 20.0) -> bool:
     """Ask the daemon to drain and leave, and return when it is gone; False if there was none.
 
-    Raises:
-        DaemonUnavailable: it does not answer, or does not end within `wait_s`, as the message says.
+    Raises DaemonUnavailable: it does not answer, or does not end within `wait_s`.
     """
     if not is_running(home):
         return False
@@ -136,10 +128,7 @@ def stop(home: Home, *, wait_s: float = 20.0) -> bool:
 
 
 def stand_by(home: Home) -> subprocess.Popen[bytes]:
-    """Start a process that brings the daemon up as soon as this one has ended, however it ends.
-
-    A line on its standard input lets it go.
-    """
+    """Start a process that brings the daemon up when this one ends; a line to it lets it go."""
     up = [sys.executable, "-P", "-m", "observer", "up"]
     return subprocess.Popen(  # noqa: S603 - ourselves
         ["/bin/sh", "-c", 'read -r done || exec "$@"', "sh", *up],
@@ -182,11 +171,7 @@ def daemon_pid(home: Home) -> int | None:
 
 
 def peer_uid(connection: socket.socket) -> int:
-    """Return the user id of the process at the other end of a Unix socket.
-
-    Raises:
-        OSError: the kernel does not say.
-    """
+    """Return the user id at the other end of a Unix socket. Raises OSError: it is not known."""
     if hasattr(socket, "SO_PEERCRED"):
         data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         return int(struct.unpack("iII", data)[1])
@@ -222,17 +207,13 @@ class _Starter:
         self._log_offset = 0
 
     def start_or_wait(self) -> None:
-        code = None if self._child is None else self._child.poll()
-        if code:
+        if self._child and (code := self._child.poll()):
             raise StartFailed(
                 f"the daemon could not start (exit code {code})",
                 hint=f"{self._complaint()}; see {self._log}",
             )
-        if time.monotonic() >= self._next_start and not is_running(self._home):
-            self._start()
-            self._next_start = time.monotonic() + STARTS_EVERY_S
-
-    def _start(self) -> None:
+        if time.monotonic() < self._next_start or is_running(self._home):
+            return
         try:
             make_private(self._home.root)
             make_private(self._home.logs)
@@ -257,6 +238,7 @@ class _Starter:
             os.close(log)
         # The pump lives for days and would keep a daemon that ended as a zombie.
         threading.Thread(target=self._child.wait, daemon=True).start()
+        self._next_start = time.monotonic() + STARTS_EVERY_S
 
     def _complaint(self) -> str:
         with self._log.open("rb") as log:
@@ -305,18 +287,18 @@ def _request(home: Home, method: str, path: str, wait_s: float) -> dict[str, Any
 
 
 def _fits(status: dict[str, Any], home: Home) -> bool:
-    """Say whether to use this daemon (True) or to replace it (False).
-
-    A newer daemon is never replaced: two installations that are used in turn would end each
-    other's daemon for ever, and the older one could not read the newer one's database.
-    """
+    """Say whether to use this daemon; a newer one is never replaced, as it would replace us."""
     known = Path(status.get("home", home.root))
     if not (known.exists() and known.samefile(home.root)):
         return False  # its home was moved here, and it leaves as soon as it notices
     version, protocol = str(status.get("version", "")), status.get("protocol")
     if version == __version__ and protocol == PROTOCOL:
         return True
-    if _order(version) <= _order(__version__):
+    theirs, ours = (
+        [int(number) for number in re.findall(r"\d{1,9}", each)[:4]]
+        for each in (version, __version__)
+    )
+    if theirs <= ours:
         return False
     if protocol == PROTOCOL:
         return True
@@ -324,10 +306,6 @@ def _fits(status: dict[str, Any], home: Home) -> bool:
         f"a newer daemon is running ({version}; this is {__version__})",
         hint="upgrade this installation, or end that daemon with its own: observer down",
     )
-
-
-def _order(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d{1,9}", version)[:4])
 
 
 def _silent(home: Home, wait_s: float) -> DaemonUnavailable:

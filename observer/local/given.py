@@ -1,8 +1,4 @@
-"""What sessions were given unasked, one line each: when, whom, which items. No text is kept.
-
-The hooks print it, and the log of events does not have it: without this nobody could say whether
-it was of use.
-"""
+"""What sessions were given unasked, one line each: when, whom, which items. No text is kept."""
 
 from __future__ import annotations
 
@@ -18,15 +14,13 @@ from observer.core.disk import UnexpectedFile, read, replace
 from observer.core.value import Value, decode_json
 
 START = "start"
-MOST_BYTES = 1 << 20
-"""Of a larger file the older half goes."""
+MOST_BYTES = 1 << 20  # of a larger file the older half goes
 
 
 class Giving(Value):
     """What a session was given at once: at its `START`, or a reminder of a sort.
 
-    `session` is the client's own id of it. `items` are those that can be fetched, `tokens` what
-    all of it cost.
+    `session` is the client's own id of it, `items` can be fetched, `tokens` is what all of it cost.
     """
 
     at_ms: int
@@ -45,11 +39,7 @@ class GivenLog:
         self._lock = threading.Lock()
 
     def add(self, given: Giving) -> None:
-        """Append a line.
-
-        Raises:
-            OSError: the home cannot be written.
-        """
+        """Append a line. Raises OSError: the home cannot be written."""
         with self._lock:
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
             with os.fdopen(os.open(self._file, flags, 0o600), "ab") as file:

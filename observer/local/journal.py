@@ -1,7 +1,4 @@
-"""What passed between editor and daemon: lines, and the requests still without an answer.
-
-A new daemon can be sent exactly what it must know.
-"""
+"""What passed between editor and daemon: lines, and the requests still without an answer."""
 
 from __future__ import annotations
 
@@ -9,10 +6,8 @@ TYPE_CHECKING = False  # importing typing costs 6 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LINE_BYTES = 16 << 20
-"""Longest line from an editor; longer ones are refused, never stored."""
-HEAD_BYTES = 512
-"""The daemon writes the id of an answer in front of its result."""
+LINE_BYTES = 16 << 20  # longest line from an editor; longer ones are refused, never stored
+HEAD_BYTES = 512  # the daemon writes the id of an answer in front of its result
 FOLD_AT = 64
 WENT_AWAY = "observer's daemon went away before it answered"
 
@@ -47,10 +42,7 @@ class Lines:
 
 
 class Journal:
-    """What a new daemon must hear again: the handshake, and every request without an answer.
-
-    Lines are only parsed when a connection was lost, or now and then to forget what is settled.
-    """
+    """What a new daemon must hear again; lines are parsed when a connection was lost."""
 
     def __init__(self) -> None:
         self._log: list[tuple[bool, bytes]] = []
@@ -141,10 +133,7 @@ def key_of(identifier: object) -> str:
 
 
 def answer_key(head: bytes) -> str:
-    """Return the key of the request that a line of the daemon answers, or ``""``.
-
-    Only the head of the line is looked at: results may be large, and ours come behind the id.
-    """
+    """Return the key of the request that a line answers, "" for none, from its head."""
     import json  # noqa: PLC0415 - as in parse
 
     text = head.decode(errors="replace")

@@ -1,8 +1,4 @@
-"""The logs that interactive shells append to, read as a part of the spool.
-
-A recorder writes with builtins only, so a log may end in the middle of a record at any time.
-`hooks/README.md` has the format; here its empty fields are all that matters, and its times.
-"""
+"""The logs of interactive shells, read as a part of the spool; see `hooks/README.md`."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,7 +30,7 @@ _BLANK_BYTES = 1 << 20
 
 
 class Log(NamedTuple):
-    """One shell's log; a dead shell's last record may lack its end and counts as it is."""
+    """One shell's log; a dead shell's last record counts as it is."""
 
     path: Path
     shell: str
@@ -52,11 +47,7 @@ class LogRecord(NamedTuple):
 
 
 class ShellLogs:
-    """The folder of the logs, and which of the records handed out are done with.
-
-    A log's offset moves only over records that are all done: one that went to `bad/` while those
-    before it still wait must not take them along.
-    """
+    """The folder of the logs; an offset moves only over records that are all done."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -65,20 +56,20 @@ class ShellLogs:
     def waiting(self) -> list[Iterator[SpoolEntry]]:
         """Return, for each log, its entries in the order of their offsets, read as they are drawn.
 
-        What was handed out before and not finished comes again; what dead shells left and is
-        stored is deleted.
+        What was not finished comes again; what dead shells left and is stored is deleted.
         """
         self._handed = {}
         return [_entries(log) for log in self._logs() if not _retire(log)]
 
-    def unread(self) -> list[Iterator[SpoolEntry]]:
-        """Return the same, for one who only looks."""
-        return [_entries(log) for log in self._logs()]
+    def unread(self) -> Iterator[Iterator[SpoolEntry]]:
+        """Yield the same, for one who only looks."""
+        return map(_entries, self._logs())
 
-    def hand_out(self, entry: SpoolEntry) -> None:
-        """Note that the caller has this record now."""
-        if entry.end is not None:
-            self._handed.setdefault(entry.path, {})[entry.end] = False
+    def hand_out(self, entries: Iterable[SpoolEntry]) -> None:
+        """Note that the caller has these records now."""
+        for entry in entries:
+            if entry.end is not None:
+                self._handed.setdefault(entry.path, {})[entry.end] = False
 
     def finish(self, entries: Iterable[SpoolEntry]) -> None:
         """Move the offsets over what is done."""
@@ -96,18 +87,6 @@ class ShellLogs:
         for log in self._logs():
             _blank(log.path, 0, _stored_offset(log.path))
 
-    def depth(self) -> int:
-        """Count the records that wait."""
-        return sum(1 for log in self._logs() for _ in _entries(log))
-
-    def is_empty(self) -> bool:
-        """Return True if no record waits."""
-        return not any(True for log in self._logs() for _ in _entries(log))
-
-    def oldest_ms(self) -> list[int]:
-        """Return when the first waiting record of each log ended."""
-        return [first.at_ms for log in self._logs() for first in islice(_entries(log), 1)]
-
     def clear(self) -> int:
         """Delete what dead shells left and is stored; return how many logs."""
         gone = sum(_retire(log) for log in self._logs())
@@ -123,8 +102,7 @@ class ShellLogs:
             return
         for path in paths:
             if match := _NAME.fullmatch(path.name):
-                pid = int(match[2])
-                yield Log(path, match[1], pid, not _is_alive(pid))
+                yield Log(path, match[1], int(match[2]), _is_dead(int(match[2])))
 
     def _advance(self, path: str) -> None:
         ends = self._handed[path]
@@ -142,13 +120,13 @@ class ShellLogs:
             _blank(log, before, stored)
 
 
-def _is_alive(pid: int) -> bool:
+def _is_dead(pid: int) -> bool:
     try:
         with suppress(PermissionError):  # a root shell in this user's home
             os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
-        return False
-    return True
+        return True
+    return False
 
 
 def _entries(log: Log) -> Iterator[SpoolEntry]:
@@ -175,8 +153,7 @@ def _entries(log: Log) -> Iterator[SpoolEntry]:
 
 def _records(data: bytes, offset: int, *, to_the_last: bool) -> Iterator[LogRecord]:
     """Cut at empty fields; a reading that is all one record and no end is cut where it stops."""
-    is_cut = len(data) == LARGEST_BYTES
-    is_endless = is_cut
+    is_endless = is_cut = len(data) == LARGEST_BYTES
     begin = 0
     while (mark := data.find(_MARK, begin)) >= 0:
         if record := _record(data, begin, mark, offset):
@@ -211,13 +188,9 @@ def _ended_ms(record: bytes, written_ms: int) -> int:
 
 
 def _blank(path: Path, start: int, end: int) -> None:
-    """Overwrite records that nobody reads again: their shell may append for weeks to come.
-
-    What a shell typed stands there as it was typed, its secrets included.
-    """
-    flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    """Overwrite records that nobody reads again: they stand there as they were typed."""
     with suppress(OSError):  # it is stored; `blank` tries again
-        handle = os.open(path, flags)
+        handle = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             end = min(end, os.fstat(handle).st_size)
             for at in range(start, end, _BLANK_BYTES):
@@ -239,7 +212,6 @@ def _stored_offset(path: Path) -> int:
 
 
 def _retire(log: Log) -> bool:
-    """Delete a dead shell's log when all of it is stored."""
     try:
         if not log.is_dead or log.path.lstat().st_size > _stored_offset(log.path):
             return False

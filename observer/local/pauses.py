@@ -1,9 +1,8 @@
 """Pauses: when, where and of which sessions nothing is recorded.
 
-`paused` says what is paused now, as one line `UNTIL_S SCOPE` each. Hooks read it before they write
-anything; it is not there while nothing is paused, and a time in the past ends a pause whether a
-daemon runs or not. `pauses` keeps `FROM_MS UNTIL_MS SCOPE` of all pauses, so that what is read
-afterwards, such as a commit that a pull brings in or the log of a shell, is left out as well.
+`paused` says what is paused now, as one line `UNTIL_S SCOPE` each, and is not there while nothing
+is; hooks read it before they write anything. `pauses` keeps `FROM_MS UNTIL_MS SCOPE` of all, so
+that what is read afterwards, such as a commit that a pull brings in, is left out as well.
 
 A scope is `*` (everywhere), the absolute path of a folder, or `session=ID`.
 """
@@ -23,11 +22,8 @@ from observer.core.paths import is_inside, make_private
 EVERYWHERE = "*"
 OF_SESSION = "session="
 UNENDING_MS = 9_999_999_999_000
-MOST = 1_000
-"""Pauses that are kept; the oldest go first."""
+MOST = 1_000  # pauses that are kept; the oldest go first
 MOST_WITHHELD = 4_096
-
-_Stamp = tuple[int, int, int]
 
 
 class Pause(NamedTuple):
@@ -52,16 +48,12 @@ class Pause(NamedTuple):
 
 
 class Pauses:
-    """The pauses of one spool folder; a look that finds nothing new is one `stat`.
-
-    Also remembers, until the process ends, which writes were left out: what the watcher sees of
-    them is left out too.
-    """
+    """The pauses of one spool folder; also which writes this process left out, for the watcher."""
 
     def __init__(self, folder: Path) -> None:
         self._active = folder / "paused"
         self._log = folder / "pauses"
-        self._stamp: _Stamp | None = None
+        self._stamp: tuple[int, int, int] | None = None
         self._known: tuple[Pause, ...] = ()
         self._withheld: deque[tuple[str, int]] = deque(maxlen=MOST_WITHHELD)
 
@@ -90,11 +82,7 @@ class Pauses:
         return any(pause.covers(at_ms, folders, session) for pause in self.all())
 
     def begin(self, scopes: Iterable[str], *, from_ms: int, until_ms: int) -> list[Pause]:
-        """Pause, instead of what was paused in the same scopes; return what began.
-
-        Raises:
-            OSError: the spool cannot be written; nothing was paused.
-        """
+        """Pause anew in these scopes; return what began. Raises OSError: nothing was paused."""
         begun = [Pause(from_ms, until_ms, scope) for scope in scopes]
         with self._locked():
             ended = self._ended({pause.scope for pause in begun}, from_ms)
@@ -102,11 +90,7 @@ class Pauses:
         return begun
 
     def end(self, scopes: Collection[str] | None, *, now_ms: int) -> list[Pause]:
-        """End the pauses of these scopes, or all; return those that ended before their time.
-
-        Raises:
-            OSError: the spool cannot be written; what was paused still is.
-        """
+        """End the pauses of these scopes, or all; return which. Raises OSError: none ended."""
         with self._locked():
             going = self.now(now_ms)
             over = [pause for pause in going if scopes is None or pause.scope in scopes]
@@ -114,11 +98,7 @@ class Pauses:
         return over
 
     def tidy(self, now_ms: int) -> None:
-        """Spare hooks the look at pauses that are over.
-
-        Raises:
-            OSError: the spool cannot be written.
-        """
+        """Spare hooks the look at pauses that are over. Raises OSError: it cannot be written."""
         if self._active.exists() and not self.now(now_ms):
             with self._locked():
                 self._write(list(self.all()), now_ms)
@@ -154,7 +134,6 @@ class Pauses:
 
 
 def _read(path: Path) -> Iterator[Pause]:
-    """Yield the pauses of a file, lines that are none left out."""
     with suppress(FileNotFoundError, UnexpectedFile):
         data, _ = read(path)
         for line in os.fsdecode(data).splitlines():

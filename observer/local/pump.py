@@ -1,16 +1,12 @@
 """The stdio face of MCP: copies lines between an editor and the daemon's MCP socket.
 
-Standard library only, and little of it: an editor waits for this process at its start, and
-`import socket` alone costs as much as the bare interpreter. Promises that no line is torn, that a
-daemon which restarts is found again without the editor noticing, and that the process ends with
-its editor.
+Little of the standard library: an editor waits for this process at its start, and `import socket`
+alone costs as much as the bare interpreter. No line is torn, a daemon that restarts is found again
+without the editor noticing, and the process ends with its editor.
 
-While the daemon starts it answers from files that the daemon keeps, and where there is no memory
-yet from one that the package carries.
-
-A client waits for its servers' tools before its first request to a model, but not for long. The
-file of a folder and a choice of toolsets is named and headed by the connection's first line, which
-holds the version: what another version kept is never answered.
+A client does not wait long for its servers' tools: while the daemon starts, they come from a file
+that the daemon keeps, or, where there is no memory yet, from one that the package carries. The file
+is named and headed by the connection's first line, which holds the version, folder and toolsets.
 """
 
 from __future__ import annotations
@@ -39,25 +35,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-PROTOCOL = 1
-"""Number in the hello line; a daemon that speaks another one refuses the connection."""
+PROTOCOL = 1  # number in the hello line; a daemon that speaks another one refuses the connection
 PASSED_ON = (
     *("BASIC_MEMORY_MCP_PROJECT", "BASIC_MEMORY_DEFAULT_PROJECT"),
     *("MEMEX_INJECT_RULES", "MEMEX_RULES_MAX_CHARS"),
     *("MEMEX_FLASHBACK_DAYS", "MEMEX_FLASHBACK_DIST", "MEMEX_FLASHBACK_LIMIT"),
-)
-"""Variables of the client's environment that toolsets of the daemon heed."""
-VALUE_CHARS = 1_000
-"""Longest value of one that is passed on."""
-SOCKET_NAME_BYTES = 100
-"""As in `observer.core.paths`, which would cost 10 ms to import."""
+)  # variables of the client's environment that toolsets of the daemon heed
+VALUE_CHARS = 1_000  # longest value of one that is passed on
+SOCKET_NAME_BYTES = 100  # as in `observer.core.paths`, which would cost 10 ms to import
 
 _PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120 - pathlib costs 8 ms here
 _UP = "import sys; sys.path.append(sys.argv.pop(1)); from observer.__main__ import main; main()"
 
 
-UNAVAILABLE = 4
-"""Exit code of `observer.core.errors.DaemonUnavailable`."""
+UNAVAILABLE = 4  # exit code of `observer.core.errors.DaemonUnavailable`
 
 
 class Stopped(Exception):
@@ -69,11 +60,7 @@ class Stopped(Exception):
 
 
 def dial(root: str) -> socket:
-    """Return a connection to the daemon of a home.
-
-    Raises:
-        OSError: none answers.
-    """
+    """Return a connection to the daemon of a home. Raises OSError: none answers."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         connection.connect(socket_path(root))
@@ -112,15 +99,11 @@ class DaemonStart:
         os.close(writing)
 
     def fileno(self) -> int:
-        """Return the descriptor that is readable when there is something to `advance`."""
+        """Return the descriptor that is readable when `advance` may be called."""
         return self._pipe
 
     def advance(self) -> bool:
-        """Return True once the daemon is up; call it when the descriptor is readable.
-
-        Raises:
-            Stopped: the daemon could not be started.
-        """
+        """Return True once the daemon is up. Raises Stopped: it could not be started."""
         if chunk := os.read(self._pipe, 4096):
             self._printed += chunk
             return False
@@ -132,10 +115,7 @@ class DaemonStart:
 
 
 def socket_path(root: str) -> str:
-    """Return the name of a home's MCP socket.
-
-    Where it would be too long for the kernel, `<home>/run` is a link to a folder with a short name.
-    """
+    """Return the name of a home's MCP socket, through a link if it is too long for the kernel."""
     run = os.path.join(root, "run")  # noqa: PTH118 - pathlib costs 8 ms here
     path = os.path.join(run, "mcp.sock")  # noqa: PTH118 - as above
     if len(os.fsencode(path)) <= SOCKET_NAME_BYTES:
@@ -181,7 +161,7 @@ def quote(text: str) -> str:
 
 OPENING, DISCOVERY = "initialize", "server/discover"
 """What a connection begins with; which of them depends on the version of the protocol."""
-METHODS = ("tools/list", "prompts/list", "resources/templates/list")
+METHODS = ("tools/list", "resources/templates/list")
 """Kept beside these: their answers depend on the version and the toolsets alone."""
 VERSION = "io.modelcontextprotocol/protocolVersion"
 """Where each request says the version, since the one without `initialize`."""
@@ -189,8 +169,7 @@ CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 """Where each request says what its client can do, since the same version."""
 VIEWS, VIEW_TYPE = "io.modelcontextprotocol/ui", "text/html;profile=mcp-app"
 """What a client declares that shows views, and what it renders; source: MCP Apps, 2026-01-26."""
-CARRIED = "openings.json"
-"""File beside this one; `scripts/make_plugins.py` writes it."""
+CARRIED = "openings.json"  # file beside this one; `scripts/make_plugins.py` writes it
 
 
 class KeptAnswers:
@@ -245,8 +224,8 @@ def shows_views(capabilities: object) -> bool:
 def carried(root: str, tools: str) -> dict[str, object]:
     """Return what is answered where nothing was ever remembered, by version and method.
 
-    None where there is a memory: rules in it would be missing. None for toolsets of other packages,
-    and for those of which two have a tool of the same name, which the daemon refuses.
+    None where there is a memory, whose rules would be missing, for toolsets of other packages, and
+    for those of which two have a tool of the same name, which the daemon refuses.
     """
     if os.path.exists(os.path.join(root, "observer.db")):  # noqa: PTH110, PTH118 - pathlib costs 8 ms
         return {}
@@ -277,25 +256,18 @@ def path_of(root: str, hello: bytes) -> str:
 USAGE = "hint: usage: observer mcp [--tools NAME[,NAME...]]\n"
 TILDE = "error: OBSERVER_HOME begins with ~\nhint: write the whole path, from / on\n"
 READ_BYTES = 1 << 16
-WINDOW_BYTES = 1 << 20
-"""A side is not read while this much waits to be written to the other one."""
-PIPE_BYTES = 4096
-"""What a pipe that polls as writable takes without blocking (PIPE_BUF)."""
-SENDS = 6
-"""How often one request is sent to successive daemons before it counts as what kills them."""
+WINDOW_BYTES = 1 << 20  # a side is not read while this much waits to be written to the other one
+PIPE_BYTES = 4096  # what a pipe that polls as writable takes without blocking (PIPE_BUF)
+SENDS = 6  # how often one request is sent to successive daemons before it counts as what kills them
 PAUSE_S = 0.05
 """First pause before a daemon that accepted and said nothing is tried again; doubles each time."""
-FAREWELL_S = 2.0
-"""How long answers may still come after the editor closed its end."""
+FAREWELL_S = 2.0  # how long answers may still come after the editor closed its end
 
 
 class Pump:
     """One editor's connection: two buffers and the poll between them.
 
-    Args:
-        dial: returns a connected socket; raises OSError if no daemon answers.
-        hello: the first line of every connection.
-        read_kept: returns what is answered while the daemon starts.
+    `dial` connects or raises OSError; `read_kept` returns what is answered while a daemon starts.
     """
 
     def __init__(
@@ -316,11 +288,7 @@ class Pump:
         self._until: float | None = None
 
     def run(self) -> int:
-        """Copy until the editor is gone; return the exit code.
-
-        Raises:
-            Stopped: no daemon answers and none could be started, or it speaks another protocol.
-        """
+        """Copy until the editor is gone; return the exit code. Raises Stopped: no daemon talks."""
         self._open()
         while not self._is_over():
             for descriptor, events in self._ready():
@@ -446,11 +414,8 @@ class Pump:
 
     def _tell(self, line: bytes) -> None:
         if not self._is_accepted and line.startswith(b'{"error"'):
-            answer = parse(line)
-            code = answer.get("exit_code")
-            raise Stopped(
-                str(answer.get("error")), exit_code=code if isinstance(code, int) else UNAVAILABLE
-            )
+            answer: Any = parse(line)
+            raise Stopped(str(answer.get("error")), exit_code=answer.get("exit_code", UNAVAILABLE))
         self._is_accepted = True
         if self._swallow and answer_key(line[:HEAD_BYTES]) == self._swallow:
             self._swallow = ""
@@ -459,10 +424,7 @@ class Pump:
         self._to_editor += line
 
     def _look_again(self) -> None:
-        """Find the next daemon, but only if somebody waits for an answer.
-
-        Otherwise `observer down` would be undone by every editor that is open.
-        """
+        """Find the next daemon if somebody waits: else each editor would undo `observer down`."""
         if self._until is not None or self._journal.is_settled():
             return
         self._to_editor += b"".join(self._journal.give_up(sends=SENDS))
@@ -484,11 +446,7 @@ class Pump:
 
 
 def toolsets(arguments: list[str]) -> str:
-    """Return the toolsets that the command line asks for, ``"core"`` by default.
-
-    Raises:
-        ValueError: anything else stands on the command line; says what.
-    """
+    """Return the toolsets that the command line asks for. Raises ValueError: it has others."""
     match arguments:
         case []:
             return "core"

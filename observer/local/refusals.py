@@ -1,7 +1,7 @@
 """Events that hooks could not write: how many, since when; kept where a full disk still takes it.
 
-A hook that cannot write its event overwrites one line of a file that was made beforehand, which
-needs no new block. Parallel hooks may overwrite each other's count, so it is a lower bound.
+A hook overwrites one line of a file that was made beforehand, which needs no new block. Parallel
+hooks may overwrite each other's count, so it is a lower bound.
 """
 
 from __future__ import annotations
@@ -27,11 +27,7 @@ class Refusals(NamedTuple):
 
 
 def prepare(path: Path) -> None:
-    """Make the file of a home, for this user's eyes only, unless it is there.
-
-    Raises:
-        OSError: it cannot be written, or what is there is not a plain file.
-    """
+    """Make the file of a home, for this user alone. Raises OSError: it is not a plain file."""
     descriptor = open_plain(path, os.O_RDWR | os.O_CREAT)
     try:
         if os.fstat(descriptor).st_size < len(_NOTHING):
@@ -42,11 +38,7 @@ def prepare(path: Path) -> None:
 
 
 def read(path: Path) -> Refusals | None:
-    """Return what hooks counted, None if they refused nothing or nobody counts.
-
-    Raises:
-        OSError: there is something that cannot be read.
-    """
+    """Return what hooks counted, None if they refused nothing. Raises OSError: it is unreadable."""
     try:
         descriptor = open_plain(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -62,11 +54,7 @@ def read(path: Path) -> Refusals | None:
 
 
 def reset(path: Path) -> None:
-    """Begin to count anew.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Begin to count anew. Raises OSError: the file cannot be written."""
     descriptor = open_plain(path, os.O_RDWR | os.O_CREAT)
     try:
         os.pwrite(descriptor, _NOTHING, 0)

@@ -1,8 +1,7 @@
 """The durable queue between hooks and the daemon, and the only code that knows its folders.
 
-Steps 1, 2 and 8 of an event's way: hooks (and `append`) put envelopes in, the daemon claims them
-oldest first and acknowledges them once they are stored. Until then an entry stays, so a crash at
-any point means a replay, and a replay is a no-op by the entry's id.
+Hooks (and `append`) put envelopes in, the daemon claims them oldest first and acknowledges them
+once they are stored: a crash means a replay, which is a no-op by the entry's id.
 
 An event exists when its name is in `new/`. Its bytes are in `tmp/` under the same name, because a
 shell can create a file without starting a process but cannot move one; a file in `new/` that is
@@ -19,7 +18,7 @@ import stat
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,16 +41,13 @@ from observer.local.pauses import Pauses
 BATCH_BYTES = 32 << 20
 LISTED = 50_000
 """Names that are kept of a backlog; when most of them are stored, it is listed again."""
-MOST_REASONS = 1_000
-"""Reasons that are read at once."""
+MOST_REASONS = 1_000  # reasons that are read at once
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _REASON = ".reason"
 _FOREIGN = "foreign-"
-_READER = ".reader"
-"""In `bad/`, the version that all of it was last given to."""
-_HIDDEN = "."
-"""What begins like this is an editor's, a file system's or our own unfinished work."""
+_READER = ".reader"  # in `bad/`, the version that all of it was last given to
+_HIDDEN = "."  # what begins like this is an editor's, a file system's or our own unfinished work
 
 
 _Odd = Callable[[str, str], None]
@@ -66,10 +62,8 @@ class _Waiting(NamedTuple):
 class Spool:
     """The queue in one folder. One process drains it; any number may append or look.
 
-    `claim` peeks: it hands the same entries out again until they are acknowledged or quarantined.
-    Its listing of `new/` is kept while it fills a batch, so that a backlog is not listed once a
-    batch; what arrives meanwhile is younger than all of it. Of a long backlog only the oldest part
-    is kept.
+    `claim` hands the same entries out again until they are acknowledged or quarantined. Its listing
+    of `new/` is kept while it fills a batch: what arrives meanwhile is younger than all of it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -78,6 +72,7 @@ class Spool:
         # As text: a Path for each of 20,000 names costs more than opening it.
         self._bodies, self._names = f"{self._tmp}{os.sep}", f"{self._new}{os.sep}"
         self._logs = ShellLogs(shell)
+        self.hold = self._logs.hand_out  # for entries that another process read; `ack` ends it
         self.home = Home(folder.parent)
         self._disposal = Deleter()
         self.pauses = Pauses(folder)
@@ -95,13 +90,9 @@ class Spool:
     def append(self, fields: Mapping[str, str], payload: bytes = b"") -> str:
         """Put one envelope in, see it on the disk, and return its id.
 
-        Args:
-            fields: at least `client` and `event`; `at` (ms) if it did not happen just now.
-            payload: what the client sent, as it came.
-
-        Raises:
-            ValueError: a field cannot stand in an envelope.
-            OSError: the disk is full or read-only; no event was made.
+        `fields` are at least `client` and `event`, and `at` (ms) if it did not happen just now;
+        `payload` is what the client sent. Raises ValueError: a field cannot stand in an envelope;
+        OSError: the disk is full or read-only, and no event was made.
         """
         name = uuid.uuid4().hex
         body = self._tmp / name
@@ -118,8 +109,8 @@ class Spool:
     def claim(self, *, at_most: int, at_most_bytes: int = BATCH_BYTES) -> list[SpoolEntry]:
         """Return the oldest entries; at least one if any waits, whatever its size.
 
-        Meets things that no hook made by moving them to `bad/`, unopened. An entry that the medium
-        does not give is left where it is, and still counted by `depth`.
+        What no hook made is moved to `bad/`, unopened. An entry that the medium does not give is
+        left where it is, and still counted by `depth`.
         """
         batch: list[SpoolEntry] = []
         size_bytes = 0
@@ -132,21 +123,13 @@ class Spool:
         return batch
 
     def backlog(self) -> Iterator[SpoolEntry]:
-        """Yield the oldest that waits, in order, and change nothing; what no hook made is left out.
-
-        For a process that reads ahead of the one that drains: `claim` gives that one the rest.
-        """
+        """Yield the oldest that waits, in order, for a process that reads ahead; change nothing."""
         waiting = self._listed(_leave, LISTED).items()
         own = (self._opened(name, known, _leave) for name, known in waiting)
         yield from _merged(filter(None, own), *self._logs.unread())
 
-    def hold(self, entries: Iterable[SpoolEntry]) -> None:
-        """Take charge of entries, also of those that another process read; `ack` ends it."""
-        for entry in entries:
-            self._logs.hand_out(entry)
-
     def left(self) -> int:
-        """Return how many entries the last `claim` knew of; more may wait, or have come since."""
+        """Return how many entries the last `claim` knew of; more may wait."""
         return len(self._queue)
 
     def ack(self, entries: Iterable[SpoolEntry]) -> None:
@@ -157,7 +140,7 @@ class Spool:
                 # The name goes first: bytes without a name are not an event, a name without bytes
                 # would look like a loss.
                 remove(entry.path)
-        own = [_name(entry.path) for entry in entries if entry.end is None]
+        own = [entry.path.rpartition(os.sep)[2] for entry in entries if entry.end is None]
         if own:
             # A power cut could otherwise bring the names back, and not the bytes.
             settle(self._new)
@@ -167,13 +150,7 @@ class Spool:
         self._logs.finish(entries)
 
     def quarantine(self, entry: SpoolEntry, *, reason: str, kept: bytes) -> None:
-        """Put an entry that cannot become events into `bad/`, and forget it.
-
-        Args:
-            entry: as it was claimed.
-            reason: why, for a person.
-            kept: what may be kept of its bytes, already redacted.
-        """
+        """Put an entry that cannot become events into `bad/`: what is `kept` of it, redacted."""
         replace(self._bad / entry.id, kept)
         at_ns = entry.at_ms * 1_000_000
         os.utime(self._bad / entry.id, ns=(at_ns, at_ns))
@@ -184,13 +161,8 @@ class Spool:
     def retry(self, *, reader: str = "") -> int:
         """Put what is in `bad/` back into the queue, but for what no hook made; return how much.
 
-        What still cannot become events comes back. Safe beside the process that drains.
-
-        Args:
-            reader: the version that reads, which is given everything once; "" gives it again.
-
-        Raises:
-            OSError: the folder cannot be written.
+        `reader` is the version that reads, which is given everything once; "" gives it again.
+        Safe beside the process that drains. Raises OSError: the folder cannot be written.
         """
         stamp = self._bad / _READER
         with suppress(FileNotFoundError):
@@ -215,11 +187,12 @@ class Spool:
 
     def depth(self) -> int:
         """Count the entries that wait, shells' records included."""
-        return sum(1 for _ in self._waiting()) + self._logs.depth()
+        return sum(1 for _ in chain(self._waiting(), *self._logs.unread()))
 
     def is_empty(self) -> bool:
         """Return True if no entry waits, shells' records included; stops at the first one."""
-        return next(self._waiting(), None) is None and self._logs.is_empty()
+        logs = chain.from_iterable(self._logs.unread())
+        return next(chain(self._waiting(), logs), None) is None
 
     def bad(self) -> int:
         """Count what is in `bad/`."""
@@ -236,22 +209,20 @@ class Spool:
 
     def oldest_ms(self) -> int | None:
         """Return the time of the entry that waits longest, None if none does."""
-        times = self._logs.oldest_ms()
+        times = [first.at_ms for log in self._logs.unread() for first in islice(log, 1)]
         for item in self._waiting():
             with suppress(FileNotFoundError):
-                times.append(_ms(item.stat(follow_symlinks=False)))
+                times.append(item.stat(follow_symlinks=False).st_mtime_ns // 1_000_000)
         return min(times, default=None)
 
     def sweep(self, *, before_ms: int) -> int:
-        """Delete what killed hooks and dead shells left, the former if older than this.
-
-        Returns how many files went.
-        """
+        """Delete what killed hooks (if older than this) and dead shells left; return how many."""
         swept = 0
         for item in _scan(self._tmp):
             with suppress(FileNotFoundError):
                 status = item.stat(follow_symlinks=False)
-                is_old = not stat.S_ISDIR(status.st_mode) and _ms(status) < before_ms
+                at_ms = status.st_mtime_ns // 1_000_000
+                is_old = not stat.S_ISDIR(status.st_mode) and at_ms < before_ms
                 if is_old and not (self._new / item.name).exists():
                     (self._tmp / item.name).unlink()
                     swept += 1
@@ -329,14 +300,6 @@ def _merged(*sources: Iterable[SpoolEntry]) -> Iterator[SpoolEntry]:
     return heapq.merge(*sources, key=lambda entry: entry.at_ms)
 
 
-def _name(path: str) -> str:
-    return path.rpartition(os.sep)[2]
-
-
 def _scan(folder: Path) -> Iterator[os.DirEntry[str]]:
     with suppress(FileNotFoundError), os.scandir(folder) as found:
         yield from found
-
-
-def _ms(status: os.stat_result) -> int:
-    return status.st_mtime_ns // 1_000_000

@@ -36,10 +36,7 @@ SESSIONS = 20
 
 
 class QuietNotice:
-    """A notice of clients that went quiet, until an agent's session has begun with it.
-
-    Each is announced once: again only after it has reported something and went quiet anew.
-    """
+    """A notice of clients that went quiet, until a session has begun with it; each once."""
 
     def __init__(self, home: Home, memory: Memory) -> None:
         self._home = home
@@ -97,12 +94,9 @@ class QuietNotice:
         return {}
 
 
-LOOK_S = 30.0
-"""How often it is checked whether a pause of recording is over."""
-PAUSE_S = 1.0
-"""Least time between two writes of a busy project's files."""
-_ALL = 0
-"""Stands for every project; no project has this id."""
+LOOK_S = 30.0  # how often it is checked whether a pause of recording is over
+PAUSE_S = 1.0  # least time between two writes of a busy project's files
+_ALL = 0  # stands for every project; no project has this id
 
 
 class ContextWorker(Worker):
@@ -116,17 +110,13 @@ class ContextWorker(Worker):
         self._given = GivenLog(self._home.given)
 
     def touch(self, projects: Iterable[int | None]) -> None:
-        """Note that something was stored in these projects; what is in none is shown in all."""
+        """Write the files of these projects soon; what is in none (None) is shown in all."""
         super().touch(_ALL if project is None else project for project in projects)
 
     def paused(self, name: str) -> None:
         """Look at the pauses of recording soon, if the name is that of their files."""
         if name in {"pauses", ""}:
             self.wake()
-
-    def touch_all(self) -> None:
-        """Render every file again; unchanged ones are not written."""
-        self.touch([_ALL])
 
     def touch_noted(self, events: Sequence[Event], project_id: int | None) -> None:
         """Touch all projects if one of these events is about a note of no project."""
@@ -136,12 +126,12 @@ class ContextWorker(Worker):
             else:
                 is_for_all = isinstance(body, OnNote) and project_id == UNASSIGNED
             if is_for_all:
-                self.touch([_ALL])
+                self.touch([None])
 
     async def run(self) -> None:
         """Write files when something was stored, until cancelled."""
         if not self._home.context.exists():  # a purge took all of them
-            self.touch([_ALL])
+            self.touch([None])
         await self._attempt_in_thread("context files", partial(hook_output.sweep, self._home))
         while True:
             await heard(self._news, within_s=LOOK_S)
@@ -157,14 +147,13 @@ class ContextWorker(Worker):
             await self._attempt_in_thread("context files", partial(self._write, stale))
 
     def _look(self) -> None:
-        """Touch every project once recording is paused or resumed, or a client goes quiet."""
         at_ms = now_ms()
         self._spool.pauses.tidy(at_ms)
         if (going := self._spool.pauses.now(at_ms)) != self._shown:
             self._shown = going
-            self.touch([_ALL])
+            self.touch([None])
         if self._quiet.look(at_ms=at_ms):
-            self.touch([_ALL])
+            self.touch([None])
 
     def _write(self, stale: set[int]) -> None:
         gone = missing(self._home)

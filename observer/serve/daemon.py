@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from logging.handlers import RotatingFileHandler
 from typing import TYPE_CHECKING, Any
@@ -43,26 +43,32 @@ from observer.redaction.redact import redact_text
 from observer.serve import maintenance, requests
 from observer.serve import servers as doors
 from observer.serve.contexts import ContextWorker
-from observer.serve.drain import DrainWorker, Wakes, watch
-from observer.serve.index import IndexWorker
-from observer.serve.lazy_store import LazyStore, RequestStore, open_store
-from observer.serve.mcp.server import McpServers
+from observer.serve.drain import DrainWorker, IndexWorker, Wakes, watch
+from observer.serve.mcp.server import KeptOpenings, McpFront
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.sharing import ShareWorker
 from observer.serve.typed_commands import TypedCommands
 from observer.serve.unreported import HeadWorker, ImportWorker, MemoryFileWorker, StalenessWorker
 from observer.serve.watcher import WatchWorker
-from observer.serve.worker import Health, Services, Tasks, WriterThread, background, begin, end
+from observer.serve.worker import (
+    Health,
+    LazyStore,
+    RequestStore,
+    Services,
+    Tasks,
+    WriterThread,
+    background,
+    begin,
+    end,
+    open_store,
+)
 from observer.store.tombstones import Tombstones
 from observer.tools import status as reports
 from observer.upkeep.home_guard import ANEW, HomeGuard
 
 if TYPE_CHECKING:
     from observer.llm.client import LlmClient
-    from observer.serve.enrich import EnrichWorker, Extractor
-
-SIZE_BYTES = 2 << 20
-KEPT_FILES = 3
+    from observer.serve.enrich import EnrichWorker
 
 
 class DaemonLog(RotatingFileHandler):
@@ -77,10 +83,7 @@ class DaemonLog(RotatingFileHandler):
 
 
 class SecretlessFormatter(logging.Formatter):
-    """Formats a record, tracebacks included, and redacts the secrets in it.
-
-    An exception may quote its input, and that may be what an editor sent.
-    """
+    """Redacts the secrets in a record, tracebacks included: an exception may quote its input."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as redacted text."""
@@ -91,7 +94,7 @@ def start_log(home: Home, *, level: str) -> None:
     """Send log records of at least `level` to `<home>/log/daemon.log`, or raise OSError."""
     path = make_private(home.logs) / "daemon.log"
     os.close(open_plain(path, os.O_WRONLY | os.O_CREAT))  # opening a FIFO would block the handler
-    handler = DaemonLog(path, maxBytes=SIZE_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
+    handler = DaemonLog(path, maxBytes=2 << 20, backupCount=3, encoding="utf-8")
     form = SecretlessFormatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s")
     form.datefmt = "%Y-%m-%dT%H:%M:%S"
     form.converter = time.gmtime
@@ -113,10 +116,8 @@ SWITCH_S = 0.0005
 """The interpreter's switch interval: beside a drain a search took 210 to 260 ms with Python's 5 ms
 (p95, 100,000 items), now 90 to 110."""
 CHECK_HOME_S = 30.0
-CHORES = 6
-"""Threads for what workers do; requests have others."""
-MOST_WAIT_S = 70.0
-"""Longer than any answer takes; it only passes while the daemon stops."""
+CHORES = 6  # threads for what workers do; requests have others
+MOST_WAIT_S = 70.0  # longer than any answer takes; it only passes while the daemon stops
 
 
 class LazyLlm:
@@ -126,7 +127,7 @@ class LazyLlm:
         self._services = services
         self._settings = services.settings
         self._enriching: EnrichWorker | None = None
-        self._extracting: Extractor | None = None
+        self._extract: Callable[[Sequence[str]], Coroutine[Any, Any, Extracted]] | None = None
         self._loop = asyncio.get_running_loop()
 
     def touch(self, projects: Iterable[int | None]) -> None:
@@ -144,15 +145,15 @@ class LazyLlm:
     def extract(self, messages: Sequence[str]) -> Extracted:
         """Return the facts of a conversation worth keeping; blocks, not for the loop's thread.
 
-        Raises ConfigInvalid without a model, DaemonUnavailable, and as `Extractor.extracted`.
+        Raises ConfigInvalid without a model, DaemonUnavailable, and as `enrich.extracted`.
         """
         if not self._settings.llm_url:
             return no_model(messages)
-        if self._extracting is None:
+        if self._extract is None:
             raise DaemonUnavailable(
                 "the language model cannot be asked", hint="see: observer config llm"
             )
-        asking = self._extracting.extracted(messages)
+        asking = self._extract(messages)
         return asyncio.run_coroutine_threadsafe(asking, self._loop).result(MOST_WAIT_S)
 
     async def run(self) -> None:
@@ -167,7 +168,7 @@ class LazyLlm:
                 from observer.serve import enrich  # noqa: PLC0415 - only where there is a model
 
                 async with patient, hasty:
-                    self._extracting = enrich.Extractor(hasty, self._services)
+                    self._extract = partial(enrich.extracted, hasty, self._services)
                     self._enriching = enrich.EnrichWorker(self._services)
                     await self._enriching.run(patient)
         await asyncio.Event().wait()
@@ -182,10 +183,7 @@ class LazyLlm:
 
 
 def run(home: Home, pages: doors.Pages) -> int:
-    """Run the daemon until it is asked to stop, holding the lock; return the exit code.
-
-    Raises ConfigInvalid for settings, OSError if sockets or log cannot be made.
-    """
+    """Run the daemon until it is to stop; return the exit code; raise ConfigInvalid, or OSError."""
     os.umask(0o077)
     gc.freeze()  # what was imported stays, and need not be looked at again
     sys.setswitchinterval(SWITCH_S)
@@ -220,7 +218,6 @@ class Daemon:
         self._stopping = asyncio.Event()
         self._code = 0
         self._http: str | None = None
-        self._connections: Callable[[], reports.HttpConnections | None] = lambda: None
         self._health = Health()
         self._store = LazyStore(lambda: open_store(self._home, self._guard, self._store.progress))
         self._spool = Spool(home.spool)
@@ -244,17 +241,16 @@ class Daemon:
         )
         self._notes = NoteFolderWorker(services, on_noted=self._noted, embedder=model)
         self._memory = self._remembering(model)
-        self._employ(services, model)
+        self._employ(services, model, pages)
+        self._services = services
         proxy = None
         try:
             proxy = doors.proxy_of(settings.web_proxy_host, home.web_secret)
         except (OSError, ValueError) as error:
             self._health.degrade("reverse proxy", f"it is not let in: {error}")
         self._web = doors.WebDoor(pages, self._memory, self._status, self._leave_soon, proxy)
-        self._mcp = McpServers(services, self._memory, pages.view)
 
-    def _employ(self, services: Services, model: LazyModel) -> None:
-        """Make what works on the memory."""
+    def _employ(self, services: Services, model: LazyModel, pages: doors.Pages) -> None:
         home, settings = self._home, self._settings
         reading = Memory(  # as a command opens it that reads by itself
             RequestStore(self._store),
@@ -266,21 +262,27 @@ class Daemon:
             team=team_of(model),
         )
         self._reminded = requests.RemindedSessions(home.reminders)
-        self._commands = requests.CommandAnswers(reading, home, settings)
+        self._answer = partial(requests.answer, reading, home, settings)
         self._contexts = ContextWorker(services, self._memory)
         self._index_worker = IndexWorker(services, self._index, model)
         self._drain = DrainWorker(services)
-        self._maintenance = maintenance.MaintenanceWorker(services)
-        self._integrity = maintenance.IntegrityWorker(services, on_checked=self._contexts.touch_all)
-        self._backups = maintenance.BackupWorker(services)
+        self._integrity = maintenance.IntegrityWorker(
+            services, on_checked=lambda: self._contexts.touch([None])
+        )
         self._retention = maintenance.RetentionWorker(services)
         self._watch = WatchWorker(services)
         self._staleness = StalenessWorker(services, on_revised=self._contexts.touch)
         self._imports = ImportWorker(services)
         self._heads = HeadWorker(services)
-        self._memory_files = MemoryFileWorker(services)
         self._llm = LazyLlm(services)
         self._shares = ShareWorker(services)
+        self._openings = KeptOpenings(services)
+        self._mcp = McpFront(
+            self._memory,
+            rules_chars=settings.rules_chars,
+            view_of=pages.view,
+            greeted=self._openings.greeted,
+        )
 
     def _storing(self, model: LazyModel, tombstones: Tombstones) -> Pipeline:
         return Pipeline(
@@ -367,13 +369,14 @@ class Daemon:
             watch=watch(wakes, self._health, growing=[spool / "shell"]),
             drain=self._drain.run(),
             chores=self._drain.run_chores(),
-            maintenance=self._maintenance.run(),
+            maintenance=maintenance.MaintenanceWorker(self._services).run(),
             integrity=self._integrity.run(),
-            backups=self._backups.run(),
+            backups=maintenance.BackupWorker(self._services).run(),
             retention=self._retention.run(),
             imports=self._imports.run(),
-            memory_files=self._memory_files.run(),
+            memory_files=MemoryFileWorker(self._services).run(),
             contexts=self._contexts.run(),
+            openings=self._openings.run(self._mcp),
             index=self._index_worker.run(),
             embedding=self._index_worker.run_embedding(),
             resting=self._index_worker.run_resting(),
@@ -399,13 +402,11 @@ class Daemon:
                 guarded = partial(self._app, opened, token)
                 servers.append(doors.HttpServer(guarded, opened.listeners, name="http on TCP"))
                 self._http = f"http://127.0.0.1:{port}"
-                self._connections = opened.connections
         return servers
 
     def _app(self, port: doors.LoopbackPort | None = None, token: str = "") -> Any:  # noqa: ANN401 - as in `HttpServer`
         """Return what the Unix socket serves, or a port, where requests show a token."""
-        from observer.serve.http import Guard, Handlers, app  # noqa: PLC0415 - as in `HttpServer`
-        from observer.serve.mcp.http import McpHttp  # noqa: PLC0415 - as above
+        from observer.serve.http import Guard, Handlers, McpHttp, app  # noqa: PLC0415 - as in `HttpServer`
 
         handlers = Handlers(
             memory=self._memory,
@@ -415,7 +416,7 @@ class Daemon:
             end_import=self._end_import,
             schema=generic.schema,
             share=self._shares.answer,
-            ask=self._commands.answer,
+            ask=self._answer,
             recall=lambda envelope: (
                 requests.remind(self._memory, self._reminded, envelope, at_ms=now_ms())
                 if self._settings.recall_hooks
@@ -427,7 +428,7 @@ class Daemon:
             stop=self._stopping.set,
         )
         guard = Guard(token=token, port=port.number, admit=port.admit) if port else None
-        return app(handlers, McpHttp(self._mcp.front), guard=guard)
+        return app(handlers, McpHttp(self._mcp), guard=guard)
 
     def _recorded(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store the events of a request, in its thread; return after the commit."""
@@ -445,7 +446,7 @@ class Daemon:
 
     def _stored(self, projects: Iterable[int | None]) -> None:
         touched = list(projects)
-        workers = (self._contexts, self._index_worker, self._staleness, self._mcp.openings)
+        workers = (self._contexts, self._index_worker, self._staleness, self._openings)
         others = (self._heads, self._llm, self._watch, self._shares, self._retention)
         for each in (*workers, *others):
             each.touch(touched)
@@ -459,7 +460,6 @@ class Daemon:
             uptime_ms=now_ms() - self._started_ms,
             degraded=self._health.text(),
             http=self._http,
-            http_connections=self._connections(),
             model=self._settings.model,
             vectors=self._index.embedded(),
             to_embed=self._index.to_embed(),

@@ -29,13 +29,10 @@ from observer.upkeep.home_guard import HomeLost
 
 log = logging.getLogger(__name__)
 
-PAUSE_S = 2.0
-"""Between two requests, and before the first after something was stored."""
+PAUSE_S = 2.0  # between two requests, and before the first after something was stored
 PAUSES_S = (15.0, 60.0, 300.0, 900.0, 3600.0)
-LOOK_AGAIN_S = 300.0
-"""While the day's tokens are spent: clocks are changed, and computers sleep."""
-ITEMS = 200
-"""Most items of a session that are read for its prompt."""
+LOOK_AGAIN_S = 300.0  # while the day's tokens are spent: clocks are changed, and computers sleep
+ITEMS = 200  # most items of a session that are read for its prompt
 UNUSABLE_IN_A_ROW = 3
 """Unusable answers in a row after which the model is reported, not the question blamed."""
 DAY_MS = 86_400_000
@@ -145,7 +142,7 @@ class EnrichWorker(Worker):
         except TokensSpent:
             until_s = (DAY_MS - now_ms() % DAY_MS) / 1000
             self._is_spent = True
-            self._wait(until_s)
+            self._next_ms = now_ms() + int(until_s * 1000)
             return min(until_s, LOOK_AGAIN_S)
         except AskFailed as error:
             return self._refused(error, item)
@@ -195,14 +192,11 @@ class EnrichWorker(Worker):
         pause_s = max(PAUSES_S[min(self._failures, len(PAUSES_S) - 1)], at_least_s)
         self._failures += 1
         self._problem = problem
-        self._wait(pause_s)
+        self._next_ms = now_ms() + int(pause_s * 1000)
         log.info("a language model did not answer, waiting %.0f s: %s", pause_s, problem)
         if is_shown:
             self._health.degrade("llm", problem)
         return pause_s
-
-    def _wait(self, wait_s: float) -> None:
-        self._next_ms = now_ms() + int(wait_s * 1000)
 
 
 def _prompt(item: Item, reader: StoreReader) -> LlmPrompt:
@@ -221,27 +215,17 @@ def _prompt(item: Item, reader: StoreReader) -> LlmPrompt:
     return prompt.of_observation(item, first[0].event.body if first else None)
 
 
-WAIT_S = 50.0
-"""For an answer; MCP clients give up after a minute."""
+WAIT_S = 50.0  # for an answer; MCP clients give up after a minute
 
 
-class Extractor:
-    """Extracts facts from conversations."""
+async def extracted(client: LlmClient, services: Services, messages: Sequence[str]) -> Extracted:
+    """Return the facts of a conversation worth keeping, from a text for each message.
 
-    def __init__(self, client: LlmClient, services: Services) -> None:
-        self._model = services.settings.llm_model
-        self._client = client
-        self._budget = Budget(services)
+    Raises AskFailed without an answer or tokens; BadInput if text or answer cannot be used.
+    """
 
-    async def extracted(self, messages: Sequence[str]) -> Extracted:
-        """Return the facts of a conversation worth keeping, from a text for each message.
+    async def said(reply: LlmReply) -> str:
+        return reply.text
 
-        Raises AskFailed without an answer or tokens; BadInput if text or answer cannot be used.
-        """
-
-        async def said(reply: LlmReply) -> str:
-            return reply.text
-
-        asked = prompt.of_conversation(messages)
-        text = await self._budget.asked(self._client, asked, said)
-        return Extracted(facts=answer.facts(text), model=self._model)
+    text = await Budget(services).asked(client, prompt.of_conversation(messages), said)
+    return Extracted(facts=answer.facts(text), model=services.settings.llm_model)

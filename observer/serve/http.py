@@ -1,19 +1,17 @@
-"""The HTTP API: events and notes in, status out, MCP mounted.
-
-On the daemon's Unix socket, which only this user can open, and on a loopback port, where a `Guard`
-requires the token and rejects web pages. What is ours alone may change.
-"""
+"""The HTTP API: on the Unix socket, which this user alone opens, and on a port, with a `Guard`."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import msgspec
 import uvicorn
@@ -23,21 +21,24 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from observer.core.errors import BadInput, ObserverError, StoreUnavailable
+from observer.core.errors import BadInput, NotFound, ObserverError, StoreUnavailable
 from observer.local.client import PROTOCOL
 from observer.memory.api import Memory
 from observer.serve import requests
+from observer.serve.mcp.conversation import Conversation
+from observer.serve.mcp.handlers import McpHandlers
+from observer.serve.mcp.server import McpFront
 from observer.serve.requests import ImportReceipt, PostReceipt
+from observer.serve.worker import end
 
 logger = logging.getLogger(__name__)
 
 PROTOCOL_HEADER = "Observer-Protocol"
-BODY_BYTES = 32 << 20
-"""Largest request: a batch of events with their outputs."""
+BODY_BYTES = 32 << 20  # largest request: a batch of events with their outputs
 
 STATUS_OF = {
     "bad-input": 400,
@@ -84,10 +85,7 @@ class Handlers:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Access control of a TCP port: requests need the token and a local Host and Origin.
-
-    `admit` is called with the address of a connection that has shown the token.
-    """
+    """Requires the token, a local Host and Origin; `admit` hears which address has shown it."""
 
     token: str
     port: int
@@ -96,18 +94,16 @@ class Guard:
     def refuses(self, headers: Headers) -> HTTPException | None:
         """Return the error that rejects a request, None if it is allowed."""
         # DNS rebinding: a page of a site whose name now resolves to 127.0.0.1 sends that name.
-        if headers.get("host") not in self._hosts():
+        hosts = {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+        if headers.get("host") not in hosts:
             return HTTPException(421, "this Host is not served here")
         origin = headers.get("origin")
-        if origin is not None and origin not in {f"http://{host}" for host in self._hosts()}:
+        if origin is not None and origin not in {f"http://{host}" for host in hosts}:
             return HTTPException(403, "this Origin may not ask")
         given = headers.get("authorization", "").removeprefix("Bearer ")
         if not hmac.compare_digest(given.encode(), self.token.encode()):
             return HTTPException(401, "the bearer token is missing or wrong")
         return None
-
-    def _hosts(self) -> set[str]:
-        return {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
 
 
 def app(handlers: Handlers, mcp: ASGIApp, *, guard: Guard | None = None) -> Starlette:
@@ -124,8 +120,7 @@ def app(handlers: Handlers, mcp: ASGIApp, *, guard: Guard | None = None) -> Star
     return Starlette(routes=listed, middleware=[gate], exception_handlers=errors)
 
 
-FAREWELL_S = 3
-"""How long a request in progress may take once the daemon stops."""
+FAREWELL_S = 3  # how long a request in progress may take once the daemon stops
 
 
 class Uvicorn(uvicorn.Server):
@@ -305,3 +300,98 @@ def _error(status: int, code: str, message: str, hint: str = "") -> Response:
 
 def _json(value: object, *, status: int = 200) -> Response:
     return Response(msgspec.json.encode(value), status, media_type="application/json")
+
+
+FOLDER_HEADER = "observer-cwd"
+"""HTTP header that says, percent-encoded, which folder the client works in."""
+MESSAGES = "/messages"  # where clients of server-sent events post, on the connection's own session
+PING_S = 15.0
+"""After so long a silence something is sent on a connection, so that nobody gives it up."""
+
+
+class _Said(asyncio.Queue[bytes]):
+    """What a conversation writes, line by line; an empty one at its end."""
+
+    write = asyncio.Queue.put_nowait
+
+    async def drain(self) -> None:
+        """Return at once."""
+
+
+class McpHttp:
+    """The ASGI application behind `/mcp`, `/sse` (each with `/<toolset>`) and `/messages`.
+
+    `/mcp` is stateless, so that a restart of the daemon ends no session. Host, Origin and token are
+    left to whoever mounts it.
+    """
+
+    def __init__(self, front: McpFront) -> None:
+        self._front = front
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; `path_params` may name the toolset, or raise NotFound."""
+        request = Request(scope, receive)
+        is_events = request.url.path.startswith("/sse")
+        if request.url.path == MESSAGES:
+            answer = await self._taken(request)
+        else:
+            # Only the document of mem0 knows server-sent events.
+            toolset = request.path_params.get("toolset", "mem0" if is_events else "core")
+            folder = unquote(request.headers.get(FOLDER_HEADER, ""))
+            try:
+                entered = await self._front.enter(folder, toolset)
+            except BadInput as error:
+                raise NotFound(error.message, hint=error.hint) from error
+            if is_events:
+                lines = self._events(Conversation(*entered, said := _Said()), said)
+                answer = StreamingResponse(lines, media_type="text/event-stream")
+            else:
+                answer = await _answered(entered, await body_of(request))
+        await answer(scope, receive, send)
+
+    async def _taken(self, request: Request) -> Response:
+        session = request.query_params.get("session_id")
+        if session is None:
+            raise BadInput("the session_id is missing")
+        if session not in self._front.streams:
+            raise NotFound("no such session", hint="connect to /sse anew")
+        self._front.streams[session].put_nowait(await body_of(request))
+        return Response(status_code=202)
+
+    async def _events(self, talk: Conversation, said: _Said) -> AsyncIterator[str]:
+        session, inbox = secrets.token_hex(16), asyncio.Queue[bytes | None]()
+        self._front.streams[session] = inbox
+        talking = asyncio.create_task(talk.run(_lines(inbox)))
+        talking.add_done_callback(lambda _: said.write(b""))
+        try:
+            yield f"event: endpoint\ndata: {MESSAGES}?session_id={session}\n\n"
+            while True:
+                try:
+                    async with asyncio.timeout(PING_S):
+                        line = await said.get()
+                except TimeoutError:
+                    yield ": ping\n\n"
+                    continue
+                if not line:
+                    return
+                yield f"event: message\ndata: {line.decode()}\n"
+        finally:
+            del self._front.streams[session]
+            await end([talking])
+
+
+async def _answered(entered: tuple[McpHandlers, str], body: bytes) -> Response:
+    """Return the answer to one request, which needs no opening; none to what asks for none."""
+    said, inbox = _Said(), asyncio.Queue[bytes | None]()
+    inbox.put_nowait(body)
+    inbox.put_nowait(None)
+    await Conversation(*entered, said, is_open=True, linger_s=None).run(_lines(inbox))
+    line = b"" if said.empty() else said.get_nowait()
+    # What names no request is no JSON-RPC.
+    status = 400 if line.startswith(b'{"jsonrpc":"2.0","id":null,') else 200 if line else 202
+    return Response(line, status, media_type="application/json")
+
+
+async def _lines(inbox: asyncio.Queue[bytes | None]) -> AsyncIterator[bytes | None]:
+    while (line := await inbox.get()) is not None:
+        yield line

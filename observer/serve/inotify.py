@@ -16,11 +16,9 @@ from typing import TypeAlias
 from watchfiles import Change
 from watchfiles._rust_notify import RustNotify
 
-STEP_MS, OFTEN_MS = 200, 2_000
-"""Changes within a step are returned together, and so often where they never stop."""
+OFTEN_S = 2.0  # changes that never stop are returned so often
 LIMITS = ("/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches")
-SHARE = 2
-"""We use at most this part of the watches that the user may have: editors watch too."""
+SHARE = 2  # we use at most this part of the watches that the user may have: editors watch too
 MORE = (
     "raise the limit with: sudo sysctl fs.inotify.max_user_watches=524288"
     " fs.inotify.max_user_instances=512 (to keep it, write it to a file in /etc/sysctl.d),"
@@ -78,20 +76,16 @@ def watch_folders(
     folders: Iterable[str],
     *,
     arrivals: Collection[str] = (),
-    step_ms: int = STEP_MS,
-    often_ms: int = OFTEN_MS,
+    step_ms: int = 200,
 ) -> FolderWatch:
     """Begin to watch folders; in those that are `arrivals` only what is new or put there counts.
 
-    Changes within `step_ms` are returned together, and every `often_ms` where they never stop.
-
-    Raises:
-        WatchRefused: the kernel's limits do not allow it, or a folder is not ours to read.
-        WatchLost: a folder does not exist.
+    Changes within `step_ms` are returned together. Raises WatchRefused: the kernel's limits do not
+    allow it, or a folder is not ours to read; WatchLost: a folder does not exist.
     """
     kind = _Inotify if sys.platform == "linux" else _Recorder
     try:
-        return kind(folders, arrivals, step_ms, often_ms)
+        return kind(folders, arrivals, step_ms)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise WatchLost(str(error)) from error
     except PermissionError as error:
@@ -114,10 +108,8 @@ _EVENT = struct.Struct("iIII")
 class _Inotify:
     """Watches folders, not what is below them, until `close`."""
 
-    def __init__(
-        self, folders: Iterable[str], arrivals: Collection[str], step_ms: int, often_ms: int
-    ) -> None:
-        self._step_s, self._often_s = step_ms / 1000, often_ms / 1000
+    def __init__(self, folders: Iterable[str], arrivals: Collection[str], step_ms: int) -> None:
+        self._step_s = step_ms / 1000
         self._folders: dict[int, str] = {}
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._descriptor = self._called("inotify_init1", os.O_CLOEXEC | os.O_NONBLOCK)
@@ -136,7 +128,7 @@ class _Inotify:
         found: set[str] = set()
         if not call.is_set():
             _readable([self._descriptor, call], wait_ms)
-        until_s = time.monotonic() + self._often_s
+        until_s = time.monotonic() + OFTEN_S
         while news := set(self._changes()):
             found |= news
             if call.wait(self._step_s) or time.monotonic() > until_s:
@@ -188,11 +180,9 @@ class _Recorder:
 
     AT_LEAST_MS, AT_MOST_MS = 20, 10_000
 
-    def __init__(
-        self, folders: Iterable[str], arrivals: Collection[str], step_ms: int, often_ms: int
-    ) -> None:
+    def __init__(self, folders: Iterable[str], arrivals: Collection[str], step_ms: int) -> None:
         self._arrivals = arrivals
-        self._times_ms = max(often_ms, self.AT_LEAST_MS), max(step_ms, self.AT_LEAST_MS)
+        self._times_ms = int(OFTEN_S * 1000), max(step_ms, self.AT_LEAST_MS)
         self._recorder = RustNotify(
             list(folders),
             debug=False,
@@ -201,6 +191,7 @@ class _Recorder:
             recursive=False,
             ignore_permission_denied=False,
         )
+        self.close = self._recorder.close
 
     def wait(self, call: Call, *, wait_ms: int | None = None) -> set[str]:
         try:
@@ -212,9 +203,6 @@ class _Recorder:
             for kind, path in ([] if isinstance(changes, str) else changes)
             if kind != Change.deleted or path.rpartition("/")[0] not in self._arrivals
         }
-
-    def close(self) -> None:
-        self._recorder.close()
 
 
 FolderWatch: TypeAlias = _Inotify | _Recorder

@@ -1,8 +1,4 @@
-"""Chores of the idle daemon: checkpoints, checks for damage, copies, the home's lease, retention.
-
-Damage is recorded and the daemon exits; it restarts at once, repairs, and goes on. Copies from
-before migrations, and those that a person made, are never deleted.
-"""
+"""Chores of the idle daemon: checkpoints, checks for damage, copies, the lease, retention."""
 
 from __future__ import annotations
 
@@ -32,16 +28,13 @@ from observer.upkeep.losses import losses, request_repair
 from observer.upkeep.redact import redact_files
 from observer.upkeep.restore import open_owned
 from observer.upkeep.shred import discard
-from observer.upkeep.size_cap import Cap
 from observer.upkeep.take_out import APPLIED, Rederivation
 
 log = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 10.0
-SLICE_PAGES = 1024
-"""4 MiB, 2 to 6 ms: a database of 1 GB is checked in 43 minutes."""
-REST_S = 600.0
-"""Between two checks of the whole database."""
+SLICE_PAGES = 1024  # 4 MiB, 2 to 6 ms: a database of 1 GB is checked in 43 minutes
+REST_S = 600.0  # between two checks of the whole database
 REPAIR_EVERY_MS = 600_000
 """A disk that damages all that is written must not be filled with repaired databases."""
 
@@ -111,8 +104,7 @@ LOW_DISK_BYTES = 256 << 20
 DAYS, WEEKS = 7, 4
 COPY_EVERY_S = 600.0
 CHORES_EVERY_S = 30.0
-FIRST_AFTER_S = 60.0
-"""A daemon that has just started has other things to do."""
+FIRST_AFTER_S = 60.0  # a daemon that has just started has other things to do
 _NAME = re.compile(r"-auto-([0-9]{8}T[0-9]{6}Z)-([0-9]+)\.db$")
 
 
@@ -148,7 +140,6 @@ class BackupWorker(Worker):
         return path
 
     def _drop(self, at_ms: int) -> None:
-        """Delete the copies that are not kept; the newest is, however large."""
         whole = shutil.disk_usage(self._home.backups).total
         most_bytes = whole * self._settings.backup_disk_percent // 100
         keep = kept(copies(self._home), at_ms)
@@ -220,13 +211,11 @@ class MaintenanceWorker(Worker):
 
 RETENTION_AFTER_S = 10.0
 RETENTION_EVERY_S = 600.0
-ORDER_EVERY_S = 60.0
-"""How often it is looked whether something came after what happened later."""
+ORDER_EVERY_S = 60.0  # how often it is looked whether something came after what happened later
 RESTS = 20
 """How many times as long as putting in order, or a search for known values, took it is not done
 again: a session that is followed brings a little each minute."""
-AGAIN_AFTER_S = 5.0
-"""Where somebody read the database, so that its log could not be emptied."""
+AGAIN_AFTER_S = 5.0  # where somebody read the database, so that its log could not be emptied
 PAUSE_EVERY, PAUSE_S = 50, 0.005
 """After so many derived events, so long a pause: half of the time is left to others."""
 
@@ -247,8 +236,7 @@ class RetentionWorker(Worker):
         self._is_woken = self._is_over = False
         self._searched = SEEN.state
         """What was known when all that is stored was searched for it, as far as is remembered."""
-        self.redacting = 0
-        """Events that are being redacted since a value in them was recognised."""
+        self.redacting = 0  # events that are being redacted since a value in them was recognised
 
     async def run(self) -> None:
         """Check every few minutes, and when woken, until cancelled."""
@@ -344,7 +332,7 @@ class RetentionWorker(Worker):
         if gone := await self._asked(partial(take_out.expired, retention=retention, now_ms=at_ms)):
             removed = await self._derive_without(gone)
             log.info("%d events were taken out that are older than is kept", removed)
-        if await self._asked(take_out.is_unfinished):
+        if await self._asked(lambda reader: reader.meta(take_out.UNFINISHED)):
             await self._finish(retention, at_ms)
         await asyncio.to_thread(take_out.expire_bad, self._home, retention, now_ms=at_ms)
         return removed
@@ -360,19 +348,16 @@ class RetentionWorker(Worker):
         if found.is_above and before and before.is_near:
             found = await asyncio.to_thread(size_cap.drop_copies, self._home, found)
             if found.is_above:
-                removed, found = await self._drop_events(found, at_ms)
+                found = await self._asked(partial(size_cap.chosen, home=self._home, cap=found))
+                # Else the file does not shrink.
+                await self._writer.run(take_out.put_fact, self._store, take_out.WIPED, "")
+                await asyncio.to_thread(size_cap.note, self._home, found)
+                removed = await self._keep_within_age(at_ms)
+                found = await asyncio.to_thread(size_cap.counted_out, self._home, found, removed)
         if found.is_near or found.dropped_ms:
             self._touch_all()
         await asyncio.to_thread(size_cap.note, self._home, found)
         return removed
-
-    async def _drop_events(self, found: Cap, at_ms: int) -> tuple[int, Cap]:
-        found = await self._asked(partial(size_cap.chosen, home=self._home, cap=found))
-        # else the file does not shrink
-        await self._writer.run(take_out.put_fact, self._store, take_out.WIPED, "")
-        await asyncio.to_thread(size_cap.note, self._home, found)
-        removed = await self._keep_within_age(at_ms)
-        return removed, await asyncio.to_thread(size_cap.counted_out, self._home, found, removed)
 
     def _touch_all(self) -> None:
         with self._store.read() as reader:
@@ -398,7 +383,7 @@ class RetentionWorker(Worker):
         became = await asyncio.to_thread(take_out.clean_copies, self._home, open_owned, what)
         for outcome in became.items():
             log.info("backups/%s: %s", *outcome)
-        await asyncio.to_thread(take_out.finish_files, self._home)
+        await asyncio.to_thread(discard, self._home.context)  # what is left is written anew
         self._touch_all()
         self._is_wiped = await self._writer.run(take_out.wipe, self._store)
         if self._is_wiped:

@@ -24,23 +24,15 @@ from observer.tools.status import NotedFolder
 
 log = logging.getLogger(__name__)
 
-STEP_MS = 100
-"""Changes of files within this time are taken up together."""
-SCAN_S = 60.0
-"""How often folders are scanned that the kernel does not watch, or that are not there."""
-MANY = 1_000
-"""From so many changed files on the folder is scanned instead."""
-NAMED = 3
-"""Files that are not stored and are named; the others are counted."""
-REST = 0.25
-"""Seconds of pause for each second of work, so that others have the processor."""
+STEP_MS = 100  # changes of files within this time are taken up together
+SCAN_S = 60.0  # how often folders are scanned that the kernel does not watch, or that are not there
+MANY = 1_000  # from so many changed files on the folder is scanned instead
+NAMED = 3  # files that are not stored and are named; the others are counted
+REST = 0.25  # seconds of pause for each second of work, so that others have the processor
 
 
 class NoteFolderWorker(Watcher):
-    """Follows the note folders of a home; `embedder` makes the vectors of notes.
-
-    `on_noted` is called with the projects whose notes changed, in any thread.
-    """
+    """Follows the note folders; `on_noted` hears, in any thread, whose notes changed."""
 
     def __init__(
         self,
@@ -99,11 +91,7 @@ class NoteFolderWorker(Watcher):
         self._on_noted(dropped)
 
     def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
-        """See `Keeper.catch_up`; what is left is read soon after.
-
-        The files are looked at: some file systems say nothing, and what others say may be on its
-        way.
-        """
+        """See `Keeper.catch_up`; what is left is read soon after."""
         done = self._followed(folder).catch_up(within_s=within_s, is_over=self._over.is_set)
         self._report(folder, done)
         if done.is_late:
@@ -200,7 +188,6 @@ class NoteFolderWorker(Watcher):
             raise
 
     def _wait(self) -> None:
-        """Wait for changes, and store them."""
         wait_s = max(self._next_scan_s - time.monotonic(), 0.0)
         changed: set[str] = set()
         try:

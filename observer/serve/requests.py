@@ -55,36 +55,24 @@ def decoded(body: bytes, shape: type[T]) -> T:
         raise BadInput(f"the body is refused: {error}", hint="send JSON as documented") from error
 
 
-class CommandAnswers:
-    """Answers the questions of commands if the answer equals the command's own.
+def answer(memory: Memory, home: Home, settings: Settings, body: bytes) -> Reply:
+    """Answer a command's question, if the answer equals the command's own.
 
-    `memory` is read only and waits for the model; `settings` are those that the daemon began with.
+    `memory` waits for the model; `settings` are those that the daemon began with. Raises BadInput
+    if it is malformed or the command's version or settings differ, ConfigInvalid.
     """
-
-    def __init__(self, memory: Memory, home: Home, settings: Settings) -> None:
-        self._memory = memory
-        self._home = home
-        self._settings = settings
-
-    def answer(self, body: bytes) -> Reply:
-        """Answer one question, in the thread of a request.
-
-        Raises BadInput if it is malformed or the command's version or settings differ,
-        ConfigInvalid.
-        """
-        asked = decoded(body, CommandRequest)
-        if asked.surroundings != surroundings():
-            raise BadInput("asked with another version, time zone or settings than the daemon's")
-        if config.load(self._home) != self._settings:
-            raise BadInput("the settings have changed", hint="restart the daemon")
-        return reply(self._memory, asked)
+    asked = decoded(body, CommandRequest)
+    if asked.surroundings != surroundings():
+        raise BadInput("asked with another version, time zone or settings than the daemon's")
+    if config.load(home) != settings:
+        raise BadInput("the settings have changed", hint="restart the daemon")
+    return reply(memory, asked)
 
 
 class PostReceipt(Value):
-    """The outcome for a posted event; `stored` is false if it was known already.
+    """The outcome for a posted event; `ignored` are its fields that its kind does not have.
 
-    `id` is its id in the log, "" if nothing is recorded in its folder, or if it was `purged` or has
-    `expired`. `ignored` are its fields that its kind does not have.
+    `id` is its id in the log, "" if it was not recorded, `purged` or `expired`.
     """
 
     id: str
@@ -95,11 +83,7 @@ class PostReceipt(Value):
 
 
 class ImportReceipt(Value):
-    """The outcome for the events of an import, in numbers of them.
-
-    `known` were stored before, `purged` taken out for good, `expired` are older than is kept, and
-    `excluded` by settings, a policy or a pause.
-    """
+    """How many events were stored, known before, purged, too old, or excluded by settings."""
 
     stored: int = 0
     known: int = 0
@@ -160,8 +144,7 @@ def import_events(body: bytes, record: Record) -> ImportReceipt:
     )
 
 
-CAP_BYTES = 65_536
-"""Most bytes of a payload that are compared."""
+CAP_BYTES = 65_536  # most bytes of a payload that are compared
 MOST_REMINDERS = 4_000
 _ENTRY = "asked"
 
@@ -179,10 +162,7 @@ def link_interpreter(home: Home) -> Iterator[None]:
 
 
 class RemindedSessions:
-    """The reminders that each session got, so that none is repeated, also after a restart.
-
-    `file` has one digest a line, `given` beside it what they were; threads may share it.
-    """
+    """The reminders that each session got, so that none is repeated: digests in `file`."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -208,10 +188,7 @@ class RemindedSessions:
 
 
 def remind(memory: Memory, reminded: RemindedSessions, envelope: bytes, *, at_ms: int) -> bytes:
-    """Return what `hooks/recall` prints: mostly nothing, and each reminder once a session.
-
-    `envelope` is what `hooks/post` would have spooled; raises Undecodable if it is none.
-    """
+    """Return what `hooks/recall` prints, once a session; raise Undecodable for no envelope."""
     asked = parse(_ENTRY, envelope, at_ms)
     is_coming = asked.event in UPCOMING
     read = decode_upcoming if is_coming else decode
@@ -282,7 +259,7 @@ class ApproveRequest(NoteRequest, frozen=True, kw_only=True, tag="approve"):
     """Approve it in a person's name."""
 
 
-class PromoteRequest(NoteRequest, frozen=True, kw_only=True, tag="promote"):
+class Promote(NoteRequest, frozen=True, kw_only=True, tag="promote"):
     """Make a personal note one of a project, or of the team that works on it."""
 
     project: str
@@ -303,7 +280,7 @@ class Unlink(NoteRequest, frozen=True, kw_only=True, tag="unlink"):
     kind: str = ""
 
 
-class SettleRequest(NoteRequest, frozen=True, kw_only=True, tag="settle"):
+class Settle(NoteRequest, frozen=True, kw_only=True, tag="settle"):
     """Say what holds of a pair; see `Settlement`."""
 
     how: How
@@ -311,15 +288,7 @@ class SettleRequest(NoteRequest, frozen=True, kw_only=True, tag="settle"):
     content: str = ""
 
 
-Change = (
-    EditRequest
-    | UndoRequest
-    | ApproveRequest
-    | PromoteRequest
-    | LinkRequest
-    | Unlink
-    | SettleRequest
-)
+Change = EditRequest | UndoRequest | ApproveRequest | Promote | LinkRequest | Unlink | Settle
 
 
 def remember(memory: Memory, body: bytes) -> JsonObject:
@@ -382,13 +351,13 @@ def change(memory: Memory, body: bytes) -> JsonObject:
             do = partial(_undoing(memory, asked).undo, asked.id)
         case ApproveRequest():
             do = partial(notes.approve, asked.id)
-        case PromoteRequest():
+        case Promote():
             do = partial(notes.promote, asked.id, asked.to, project=asked.project)
         case LinkRequest():
             do = partial(notes.link, asked.id, asked.target, kind=asked.kind)
         case Unlink():
             do = partial(notes.unlink, asked.id, asked.target, kind=asked.kind)
-        case SettleRequest():
+        case Settle():
             settled = msgspec.convert(asked, Settlement, from_attributes=True)
             do = partial(memory.pairs.settle, settled)
     result: JsonObject = msgspec.to_builtins(row(do(author=asked.author), memory.project_names()))

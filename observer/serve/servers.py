@@ -17,28 +17,26 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import orjson
 
+from observer.core.disk import replace
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home, read_plain
 from observer.local.client import PROTOCOL, peer_uid
 from observer.memory.api import Memory
-from observer.tools.status import HttpConnections, Status
+from observer.tools.status import Status
 
 if TYPE_CHECKING:
     from observer.serve.http import Uvicorn
 
-T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-BACKLOG = 512
-"""Connections that wait while the daemon is busy; twenty editors start at once."""
+BACKLOG = 512  # connections that wait while the daemon is busy; twenty editors start at once
 MOST_CONNECTIONS = 64
 """Most connections of the loopback port; up to twice as many until old ones are closed."""
-MOST_WAITING = 32
-"""Most of them that one peer has without having shown the token."""
+MOST_WAITING = 32  # most of them that one peer has without having shown the token
 RETRY_AFTER_S = 1
 _FULL = orjson.dumps(
     {
@@ -58,17 +56,25 @@ REFUSAL = (
 """What a connection is answered that there is no room for."""
 
 
-class PrivateSocket(socket.socket):
-    """A listening Unix socket that closes connections of other users."""
+class GuardedSocket(socket.socket):
+    """A listening socket that closes the connections which `lets_in` returns False for, unread."""
+
+    lets_in: Callable[[socket.socket, Any], bool]
 
     def accept(self) -> tuple[socket.socket, Any]:  # address types vary, as in the base class
-        """Return the next connection of this user; others are closed unread."""
+        """Return the next connection that is let in."""
         while True:
             connection, address = super().accept()
-            with suppress(OSError):
-                if peer_uid(connection) == os.getuid():
-                    return connection, address
+            if self.lets_in(connection, address):
+                return connection, address
             connection.close()
+
+
+def _is_ours(connection: socket.socket, _address: object) -> bool:
+    is_ours = False
+    with suppress(OSError):  # the kernel does not say
+        is_ours = peer_uid(connection) == os.getuid()
+    return is_ours
 
 
 @dataclass(slots=True)
@@ -97,9 +103,8 @@ class LoopbackPort:
 
     def __init__(self, only: int | None = None) -> None:
         self._only = only
-        self.listeners: list[LoopbackSocket] = []
+        self.listeners: list[GuardedSocket] = []
         self._guests: list[_Guest] = []
-        self._refused = 0
 
     @property
     def number(self) -> int:
@@ -122,35 +127,19 @@ class LoopbackPort:
         users = {each.peer[1] for each in self._guests if each.address == address}
         return users.isdisjoint({None, os.getuid()})
 
-    def connections(self) -> HttpConnections:
-        """Return how many there are; in any thread."""
-        states = Counter(each.state for each in list(self._guests) if each.is_there)
-        return HttpConnections(
-            known=states["known"],
-            waiting=states["waiting"],
-            refused=self._refused,
-            most=MOST_CONNECTIONS,
-            most_waiting=MOST_WAITING,
-        )
-
-    def let_in(self, connection: socket.socket, address: tuple[str, int]) -> bool:
-        """Return True if there is room for a connection; else it is answered and closed."""
+    def lets_in(self, connection: socket.socket, address: tuple[str, int]) -> bool:
+        """Return True if there is room for a connection; else it is answered."""
         user = user_at(address, connection.getsockname())
-        guest = _Guest(connection, address, (address[0], user))
+        guest = _Guest(connection, address[:2], (address[0], user))
         self._guests = [each for each in self._guests if each.is_there]
         if self._has_room(guest):
             self._guests.append(guest)
             return True
-        self._refused += 1
         _refuse(connection)
-        connection.close()
         return False
 
     def _has_room(self, newcomer: _Guest) -> bool:
-        """Return True if there is room for one more, after letting go of another if need be.
-
-        For users other than the `only` one there is none, where the kernel says who it is.
-        """
+        """Return True if there is room for one more, after letting go of another if need be."""
         if self._only is not None and newcomer.peer[1] not in {None, self._only}:
             return False
         waiting = [each for each in self._guests if each.state == "waiting"]
@@ -167,24 +156,8 @@ class LoopbackPort:
             crowd = max(counts, key=counts.__getitem__)
         oldest = next(each for each in waiting if each.peer == crowd)
         oldest.state = "leaving"  # whoever serves it closes it, perhaps after many have come
-        self._refused += 1
         _refuse(oldest.connection)
         return True
-
-
-class LoopbackSocket(socket.socket):
-    """One of the listening sockets of a `LoopbackPort`."""
-
-    def __init__(self, port: LoopbackPort, family: socket.AddressFamily) -> None:
-        super().__init__(family, socket.SOCK_STREAM)
-        self._port = port
-
-    def accept(self) -> tuple[socket.socket, Any]:  # address types vary, as in the base class
-        """Return the next connection that there is room for."""
-        while True:
-            connection, address = super().accept()
-            if self._port.let_in(connection, address[:2]):
-                return connection, address
 
 
 def _refuse(connection: socket.socket) -> None:
@@ -252,13 +225,11 @@ def make_run_folder(home: Home) -> Path:
 
 
 @contextmanager
-def listen(path: Path) -> Iterator[PrivateSocket]:
-    """Open a Unix socket, mode 0600, in place of whatever an earlier daemon left there.
-
-    Only while holding the home's lock. Its file goes at the end, unless another daemon made it.
-    """
+def listen(path: Path) -> Iterator[GuardedSocket]:
+    """Open a Unix socket for this user in place of any; its file goes at the end, if it is ours."""
     path.unlink(missing_ok=True)
-    with PrivateSocket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+    with GuardedSocket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.lets_in = _is_ours
         listener.bind(str(path))
         ours = path.lstat().st_ino
         path.chmod(0o600)
@@ -274,29 +245,23 @@ def listen(path: Path) -> Iterator[PrivateSocket]:
 def listen_tcp(port: int, *, only: int | None = None) -> LoopbackPort:
     """Open a port of both loopback addresses, 0 for a free one; raise OSError if it is in use."""
     made = LoopbackPort(only)
-    try:
-        made.listeners.append(_listening(made, socket.AF_INET, "127.0.0.1", port))
-        made.listeners.append(_listening(made, socket.AF_INET6, "::1", made.number))
-    except OSError as error:
-        has_no_ipv6 = error.errno in {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL}
-        if not (made.listeners and has_no_ipv6):
-            made.close()
-            raise
+    for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+        with ExitStack() as opening:
+            try:
+                listener = opening.enter_context(GuardedSocket(family, socket.SOCK_STREAM))
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listener.bind((host, made.number if made.listeners else port))
+                listener.listen(BACKLOG)
+            except OSError as error:
+                has_no_ipv6 = error.errno in {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL}
+                if made.listeners and has_no_ipv6:
+                    break
+                made.close()
+                raise
+            listener.lets_in = made.lets_in
+            made.listeners.append(listener)
+            opening.pop_all()
     return made
-
-
-def _listening(
-    port: LoopbackPort, family: socket.AddressFamily, host: str, number: int
-) -> LoopbackSocket:
-    listener = LoopbackSocket(port, family)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, number))
-        listener.listen(BACKLOG)
-    except OSError:
-        listener.close()
-        raise
-    return listener
 
 
 def ensure_secret(file: Path) -> str:
@@ -308,20 +273,12 @@ def ensure_secret(file: Path) -> str:
         if secret:
             return secret
     secret = secrets.token_urlsafe(32)
-    fresh = file.with_suffix(".new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as written:
-        written.write(secret + "\n")
-    fresh.replace(file)
+    replace(file, f"{secret}\n".encode())
     return secret
 
 
 class HttpServer:
-    """uvicorn on listeners, closed at the end; `app` makes the ASGI application, in a thread.
-
-    Both are imported for the first who connects. `name` is for the log.
-    """
+    """uvicorn on listeners; it, and what `app` makes, is imported once somebody connects."""
 
     def __init__(
         self, app: Callable[[], Any], listeners: Sequence[socket.socket], *, name: str
@@ -351,7 +308,9 @@ class HttpServer:
 
                     return Uvicorn(self._app(), self._leaving)
 
-                server = await in_a_hurry(made)
+                # Threads of chores have a low priority, and somebody waits for the import.
+                with ThreadPoolExecutor(1) as thread:
+                    server = await loop.run_in_executor(thread, made)
                 await server.serve(list(self._listeners))
 
     def leave(self) -> None:
@@ -360,19 +319,10 @@ class HttpServer:
         self._woken.set()
 
 
-async def in_a_hurry(work: Callable[[], T]) -> T:
-    """Run an import in a thread: those of chores have a low priority, and somebody waits."""
-    with ThreadPoolExecutor(1) as thread:
-        return await asyncio.get_running_loop().run_in_executor(thread, work)
-
-
 # --- the pages: until a link is asked for nothing listens, and nothing of them is imported -------
-#
-# Of other users only a reverse proxy is let in that is configured, and shows a secret.
 
 LINK_S = 60
-SECRET_CHARS = 32
-"""Fewest characters of the secret that a reverse proxy shows."""
+SECRET_CHARS = 32  # fewest characters of the secret that a reverse proxy shows
 
 
 class Proxy(NamedTuple):
@@ -383,7 +333,7 @@ class Proxy(NamedTuple):
 
 
 def proxy_of(host: str, file: Path) -> Proxy | None:
-    """Return the proxy of a public host, None without one; its secret is made if there is none.
+    """Return the proxy of a public host, None without one; make its secret if there is none.
 
     Raises OSError if the file cannot be used, ValueError if others can read it or it is too short.
     """
@@ -398,38 +348,30 @@ def proxy_of(host: str, file: Path) -> Proxy | None:
 
 
 class Doorkeeper(Protocol):
-    """Who may look at the pages."""
+    """Who may look at the pages; `keep_port` has the next daemon open the same port, 0 for any."""
 
     @property
-    def port(self) -> int:
-        """The port of before, 0 for none."""
+    def port(self) -> int: ...  # noqa: D102 - as above
 
-    def keep_port(self, port: int) -> None:
-        """Note the port, so that the addresses of pages stay what they are."""
+    def keep_port(self, port: int) -> None: ...  # noqa: D102 - as above
 
-    def link(self, seconds: int) -> str:
-        """Return a word that logs in once, within so many seconds."""
+    def link(self, seconds: int) -> str: ...  # noqa: D102 - a word that logs in once
 
-    def logout(self) -> None:
-        """Let nothing hold any more that was given."""
+    def logout(self) -> None: ...  # noqa: D102 - lets nothing hold any more that was given
 
 
 class Pages(Protocol):
-    """The pages, of which the daemon knows no more than this."""
+    """The pages, of which the daemon knows no more than this; `is_open` if somebody may look."""
 
     @property
-    def is_open(self) -> bool:
-        """Whether somebody may look already."""
+    def is_open(self) -> bool: ...  # noqa: D102 - as above
 
     @property
-    def access(self) -> Doorkeeper:
-        """Who may look."""
+    def access(self) -> Doorkeeper: ...  # noqa: D102 - as above
 
-    def view(self, name: str) -> str:
-        """Return the HTML of a tool's view."""
+    def view(self, name: str) -> str: ...  # noqa: D102 - the HTML of a tool's view
 
-    def app(self, **parts: Any) -> Any:  # noqa: ANN401 - ASGI is starlette's, whose homes are others
-        """Return the pages as an ASGI application."""
+    def app(self, **parts: Any) -> Any: ...  # noqa: ANN401, D102 - an ASGI application
 
 
 class WebDoor:
@@ -458,13 +400,9 @@ class WebDoor:
                 log.warning("%s", error)  # the next link tries again
 
     def link(self) -> dict[str, object]:
-        """Return the address that opens the pages once, also by the proxy, and how long it does.
-
-        Raises DaemonUnavailable if no port can be opened.
-        """
+        """Return the address that opens the pages once; raise DaemonUnavailable without a port."""
         port = self._listen()
-        word = self._pages.access.link(LINK_S)
-        path = f"/login?link={word}"
+        path = f"/login?link={self._pages.access.link(LINK_S)}"
         made: dict[str, object] = {"url": f"http://127.0.0.1:{port}{path}", "seconds": LINK_S}
         return made | ({"proxied": f"https://{self._proxy.host}{path}"} if self._proxy else {})
 

@@ -30,8 +30,7 @@ from observer.sync.team_search import ItemModel, fill
 log = logging.getLogger(__name__)
 
 EVERY_S = 60.0
-SOON_S = 5.0
-"""After a change: what follows it at once leaves with it."""
+SOON_S = 5.0  # after a change: what follows it at once leaves with it
 PAUSES_S = (60.0, 120.0, 300.0, 900.0)
 """After the first, second, ... failure of a share in a row; the last for all further ones."""
 PART = "sharing"
@@ -98,10 +97,7 @@ class ShareWorker(Worker):
             return reader.shares()
 
     def _hear(self, share: ShareState) -> None:
-        """Begin a round as soon as a share's server says that another has pushed.
-
-        Where that cannot be heard it ends; the next round begins it anew.
-        """
+        """Begin a round as soon as a share's server says that another has pushed."""
         # A RuntimeError: the loop has ended meanwhile.
         with suppress(ObserverError, RuntimeError), closing(open_server(share.url)) as server:
             while server.listens() and share.name in {one.name for one in self._shares()}:

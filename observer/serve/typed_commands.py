@@ -1,7 +1,6 @@
 """The commands that `hooks/pick` offers: found by words and place, each once, the newest first.
 
-The list is read from the log a slice a request, newest first, since nobody waits for all of it. It
-only finds: what is shown is read again, so that nothing is that was purged or redacted since.
+The list is read from the log a slice a request; what is shown is read again, as it may be purged.
 """
 
 from __future__ import annotations
@@ -30,16 +29,13 @@ from observer.store.reader import StoreReader
 REST_S = 300.0
 SLICE_S, SLICE = 0.02, 500
 """How long one request goes on reading the log, and how many events at a time."""
-SHOWN, FIX = 400, 160
-"""Most characters of a command, and of what mended it, that are shown."""
+SHOWN, FIX = 400, 160  # most characters of a command, and of what mended it, that are shown
 MOST_ROWS = 1_000
 FIX_WITHIN_MS = 10 * 60_000
-FIXES_SOUGHT = 40
-"""Rows for which the next command that worked is looked up: what a screen shows."""
+FIXES_SOUGHT = 40  # rows for which the next command that worked is looked up: what a screen shows
 _DAY_MS = 86_400_000
 _UNKNOWN_COMMAND = 127
-_LIKE = 0.75
-"""Share of two commands that is the same where one is another form of the other."""
+_LIKE = 0.75  # share of two commands that is the same where one is another form of the other
 _INCOMPLETE = re.compile(r"\[redacted:|\[private\]|\[… [\d,]{1,20} characters cut …\]")
 _RESULTS = {"all": None, "ok": 0, "failed": 1}
 _WHO = {"mine": (False,), "all": (False, True), "agents": (True,)}
@@ -81,10 +77,7 @@ class Question(NamedTuple):
 
 
 class CommandList:
-    """Commands in arrays: texts and sorts once, of each run numbers alone.
-
-    What a question finds is kept: the next one has mostly a letter more, and looks only there.
-    """
+    """Commands in arrays; what a question finds is kept, as the next mostly looks only there."""
 
     def __init__(self) -> None:
         self.first_seq: int | None = None
@@ -97,8 +90,7 @@ class CommandList:
         self._text, self._sort = array("i"), array("i")
         self._passed: tuple[Question, int] = (Question(), 0)
         """The filters that `_order` and `_times` are for, and of how many runs."""
-        self._order: list[int] = []
-        """The newest run of each text that they take, the newest first."""
+        self._order: list[int] = []  # the newest run of each text that they take, the newest first
         self._times: Counter[int] = Counter()
         self._found: tuple[tuple[str, ...], list[int]] = ((), [])
         """Words, and those of the runs whose text has them."""
@@ -122,10 +114,7 @@ class CommandList:
             self._sort.append(self._sorts.setdefault(sort, len(self._sorts)))
 
     def find(self, asked: Question, limit: int) -> tuple[int, dict[int, int]]:
-        """Return how many commands fit, and how many runs of each of the first `limit` do.
-
-        A command is named by the `seq` of the newest of these runs.
-        """
+        """Return how many commands fit, and, by newest `seq`, the runs of the first `limit`."""
         self._filter(asked._replace(words=()))
         lowered, seqs, texts = self._lowered, self._seq, self._text
         before, found = self._found
@@ -137,7 +126,6 @@ class CommandList:
         return len(found), {seqs[run]: self._times[texts[run]] for run in found[:limit]}
 
     def _filter(self, filters: Question) -> None:
-        """Take the runs that these filters let through, unless they are those of the last key."""
         if self._passed == (filters, len(self._seq)):
             return
         self._passed = filters, len(self._seq)
@@ -268,10 +256,7 @@ def _row(one: Recorded, fix: str) -> list[str]:
 
 
 def fixes_of(reader: StoreReader, rows: Sequence[Recorded]) -> dict[int, str]:
-    """Return what mended failed commands, by `seq`; those of which nothing is known are left out.
-
-    It is the fix that the memory holds, else the next form of it that worked in the same shell.
-    """
+    """Return what mended failed commands, by `seq`: known fixes, else the next form that worked."""
     failed = {
         item_id(one.seq): one
         for one in rows

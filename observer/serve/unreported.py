@@ -41,8 +41,7 @@ LOOK_S = 30.0
 SETTLED_S = 10.0
 """A HEAD that stands still for so long has been reported, if its hooks run: their reports say whose
 session it was, and come first."""
-SESSIONS = 8
-"""Sessions of a project, the latest, among whose commands a commit's is looked for."""
+SESSIONS = 8  # sessions of a project, the latest, among whose commands a commit's is looked for
 BEFORE_MS, AFTER_MS = 60_000, 600_000
 """When the command that made a commit may have ended, before and after the commit's time."""
 
@@ -101,38 +100,30 @@ class HeadWorker(Worker):
         has_settled = time.monotonic() - self._moved[name][1] >= SETTLED_S
         if not has_settled or self._is_paused(place.root, now_ms()):
             return
-        if not place.commit or is_under_way(place.root):
-            return
-        if events := self._events(place, seen, project_id):
-            self._record(events, None)
-        self._seen[name] = head
+        if place.commit and not is_under_way(place.root):
+            if events := self._events(place, seen, project_id):
+                self._record(events, None)
+            self._seen[name] = head
 
     def _events(self, place: Place, seen: str, project_id: int) -> list[Event]:
         """Return what is to be recorded, without what was committed in private or in a pause."""
-        found = [
-            each
-            for each in unreported_commits(place, seen)
-            # A commit's time has no milliseconds.
-            if not any(self._is_paused(place.root, each.at_ms + rest) for rest in (0, 999))
-            and not (self._home.spool / "private" / each.dedup.rpartition(":")[2]).exists()
-        ]
+        found, private = [], self._home.spool / "private"
+        commits = unreported_commits(place, seen)
         with self._store.read() as reader:
             sessions = reader.sessions(project_id=project_id, limit=SESSIONS)
-            return [
-                with_session(
-                    event,
-                    [
-                        recorded
-                        for session in sessions
-                        for recorded in reader.recorded_near(
-                            session.id,
-                            from_ms=event.at_ms - BEFORE_MS,
-                            to_ms=event.at_ms + AFTER_MS,
-                        )
-                    ],
-                )
-                for event in found
-            ]
+            for event in commits:
+                # A commit's time has no milliseconds.
+                is_paused = any(self._is_paused(place.root, event.at_ms + ms) for ms in (0, 999))
+                if is_paused or (private / event.dedup.rpartition(":")[2]).exists():
+                    continue
+                from_ms, to_ms = event.at_ms - BEFORE_MS, event.at_ms + AFTER_MS
+                near = [
+                    one
+                    for session in sessions
+                    for one in reader.recorded_near(session.id, from_ms=from_ms, to_ms=to_ms)
+                ]
+                found.append(with_session(event, near))
+        return found
 
     def _is_paused(self, root: str, at_ms: int) -> bool:
         return self._spool.pauses.covers(at_ms, [root])
@@ -171,7 +162,6 @@ class MemoryFileWorker(Worker):
         self._seen = found
 
     def _folders(self, imported: frozenset[str]) -> Sequence[Path]:
-        """Return the folders of imported files in which nothing is paused."""
         with self._store.read() as reader:
             roots = {root for project in reader.projects() for root in project.roots}
         within = {root for root in roots if any(is_inside(name, root) for name in imported)}
@@ -207,8 +197,7 @@ class ImportWorker(Worker):
         while True:
             self._news.clear()
             is_needed = bool(self._settings.follow) or self._home.importing.exists()
-            is_fine = not is_needed or await self._attempt("import", self._work)
-            if is_fine:
+            if not is_needed or await self._attempt("import", self._work):
                 await heard(self._news, within_s=IMPORT_LOOK_S)
             else:
                 await asyncio.sleep(IMPORT_LOOK_S)
@@ -224,47 +213,37 @@ class ImportWorker(Worker):
             cwd="/",
         )
 
-        async def complaint() -> str:
+        assert process.stdin and process.stdout and process.stderr  # noqa: S101, PT018 - pipes
+
+        async def complaint(errors: asyncio.StreamReader) -> str:
             """Return what the process complained of last, once it has ended."""
             kept = b""
-            while line := await _line(process.stderr):
+            async for line in errors:
                 kept = line[:_COMPLAINT_BYTES] if line.startswith(b"error: ") else kept
             return kept.decode(errors="replace").removeprefix("error: ").strip()
 
-        complained = asyncio.create_task(complaint())
+        complained = asyncio.create_task(complaint(process.stderr))
         try:
-            while line := await _line(process.stdout):
+            async for line in process.stdout:
                 with suppress(msgspec.DecodeError):
                     self.done = decode_json(line, _Progress).done
             said = await complained
         finally:
             complained.cancel()
-            await _end(process)
+            process.stdin.close()  # it leaves between two groups of sessions
+            try:
+                async with asyncio.timeout(_LEAVE_S):
+                    await process.wait()
+            except TimeoutError:
+                with suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()
         if process.returncode:
             raise ObserverError(said or f"the import ended with exit code {process.returncode}")
 
 
-async def _line(stream: asyncio.StreamReader | None) -> bytes:
-    return await stream.readline() if stream else b""
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Let the process leave, which it does between two groups of sessions; kill it if it stays."""
-    if process.stdin:
-        process.stdin.close()
-    try:
-        async with asyncio.timeout(_LEAVE_S):
-            await process.wait()
-    except TimeoutError:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-
-
-PAUSE_S = 1.0
-"""Changes within this time are processed together."""
-REST = 1.0
-"""Seconds of pause for each second of work, so that others have the processor."""
+PAUSE_S = 1.0  # changes within this time are processed together
+REST = 1.0  # seconds of pause for each second of work, so that others have the processor
 LONGEST_REST_S = 0.2
 
 
@@ -315,7 +294,6 @@ class StalenessWorker(Worker):
         return left
 
     def _behind(self, touched: set[int]) -> list[Project]:
-        """Return the touched projects, and those whose HEAD has moved."""
         with self._store.read() as reader:
             heads = {worktree.root: worktree.head for worktree in reader.worktrees()}
             projects = reader.projects()
@@ -332,7 +310,6 @@ class StalenessWorker(Worker):
         ]
 
     def _pause(self) -> None:
-        """Pause as long as was worked since the last pause."""
         worked_s = time.monotonic() - self._rested_s
         if self._leaving.wait(min(REST * worked_s, LONGEST_REST_S)):
             raise WorkAbandoned

@@ -29,10 +29,8 @@ from observer.tools.status import Watched
 
 log = logging.getLogger(__name__)
 
-FILE_BYTES = 1 << 20
-"""Larger files are data, or generated, and not reported."""
-KEPT_CHARS = 4 << 20
-"""Most characters of texts kept for one tree: those that git does not have."""
+FILE_BYTES = 1 << 20  # larger files are data, or generated, and not reported
+KEPT_CHARS = 4 << 20  # most characters of texts kept for one tree: those that git does not have
 
 _BINARY_BYTES = 8_000
 _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -46,11 +44,6 @@ class FileSnapshot(NamedTuple):
     stamp: tuple[int, int] | None
     text: str | None
 
-    @property
-    def is_known(self) -> bool:
-        """Return True if the file's text, or absence, is known."""
-        return self.stamp is None or self.text is not None
-
 
 NOTHING = FileSnapshot(None, None)
 UNKNOWN = FileSnapshot((0, 0), None)
@@ -61,8 +54,8 @@ def take_snapshot(
 ) -> FileSnapshot | None:
     """Return the state of a file, None if it is not reported: large, binary, a link.
 
-    A file below a link is not in the tree, whatever the index says: it counts as absent. `before`,
-    the last snapshot, is returned if the stamp is unchanged; only `with_text` the file is read.
+    A file below a link counts as absent. `before` is returned if the stamp is unchanged; only
+    `with_text` the file is read.
     """
     try:
         descriptor = _open(root, path)
@@ -106,10 +99,8 @@ def text_of(data: bytes) -> str | None:
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-MOST_READ = 300
-"""Most files read in one scan; further ones are reported without their changes."""
-SLACK_MS = 1_000
-"""How far inotify events may lag behind file times."""
+MOST_READ = 300  # most files read in one scan; further ones are reported without their changes
+SLACK_MS = 1_000  # how far inotify events may lag behind file times
 
 UNWATCHED = frozenset({*DefaultFilter.ignore_dirs, "target", "venv"})
 """Folders that are not watched unless git tracks a file in them."""
@@ -127,10 +118,7 @@ class _Change(NamedTuple):
 
 
 class WatchedTree:
-    """A work tree; keeps a snapshot of each file that differs from git's index.
-
-    Raises TooLarge if there are more files, NotFound if git is not installed.
-    """
+    """A work tree and its files that differ from git's index; raises TooLarge, NotFound."""
 
     def __init__(self, root: str, *, most_files: int, excluded: tuple[str, ...]) -> None:
         self.root = root
@@ -139,7 +127,7 @@ class WatchedTree:
         self._most_files = most_files
         self._excluded = excluded
         self._policies = Policies()
-        self._git = WorkTree(root)
+        self.git = WorkTree(root)
         self._snapshots: dict[str, FileSnapshot] = {}
         self._ignored: set[str] = set()
         self.scan()
@@ -148,7 +136,7 @@ class WatchedTree:
     def scan(self) -> None:
         """Find the folders to watch; raise TooLarge if there are too many files by now."""
         self._ignored.clear()
-        ignored = {f"{self.root}/{path}" for path in self._git.ignored_folders()}
+        ignored = {f"{self.root}/{path}" for path in self.git.ignored_folders()}
         folders, count = [], 0
         for folder, files in self._walk(ignored):
             folders.append(folder)
@@ -156,11 +144,6 @@ class WatchedTree:
             if count > self._most_files:
                 raise TooLarge(f"more than {self._most_files:,} files (setting watch_max_files)")
         self.folders, self.files = frozenset(folders), count
-
-    @property
-    def is_busy(self) -> bool:
-        """Return True while git is writing files."""
-        return self._git.is_locked
 
     def concerns(self, path: str) -> bool:
         """Return True if a changed path may matter; does not access the disk."""
@@ -179,8 +162,8 @@ class WatchedTree:
         `paths` are absolute ones of changed files or folders; the root stands for all.
         """
         named = () if self.root in paths else tuple(map(self._relative, sorted(paths)))
-        is_moved = self._git.index_changed_ms() >= since_ms - SLACK_MS
-        is_gits = self._git.has_own_writes(since_ms=since_ms - SLACK_MS)
+        is_moved = self.git.index_changed_ms() >= since_ms - SLACK_MS
+        is_gits = self.git.has_own_writes(since_ms=since_ms - SLACK_MS)
         changes = self._changes(named)
         self._remember(changes)
         reported = [one for one in changes if not (is_gits if one.standing else is_moved)]
@@ -200,15 +183,14 @@ class WatchedTree:
             self._snapshots[path] = known._replace(text=None)
 
     def _changes(self, named: tuple[str, ...]) -> list[_Change]:
-        """Return the files that differ from their snapshots."""
-        differing = self._git.changed_files(named)
+        differing = self.git.changed_files(named)
         if not named or len(named) > MOST_PATHS:
             known = set(self._snapshots)
         else:
             known = {path for path in self._snapshots if any(is_inside(path, one) for one in named)}
             # A log that is written all the time must not start git each time.
             dull = [path for path in named if path not in differing and path not in known]
-            self._ignored |= {f"{self.root}/{path}" for path in self._git.ignored(dull)}
+            self._ignored |= {f"{self.root}/{path}" for path in self.git.ignored(dull)}
         found: list[_Change] = []
         for path in sorted(differing.keys() | known):
             if is_temporary(path.rpartition("/")[2]) or self._is_excluded(path):
@@ -223,7 +205,7 @@ class WatchedTree:
 
     def _saves(self, changes: list[_Change], *, since_ms: int, now_ms: int) -> Iterator[Save]:
         asked = [one.path for one in changes if one.before is None and one.standing == "changed"]
-        staged = self._git.staged(asked[:MOST_READ]) if asked else {}
+        staged = self.git.staged(asked[:MOST_READ]) if asked else {}
         for path, standing, seen, now in changes:
             data = staged.get(path)
             in_git = UNKNOWN if data is None else FileSnapshot(UNKNOWN.stamp, text_of(data))
@@ -236,7 +218,7 @@ class WatchedTree:
                 to_ms=at_ms,
                 old=None if before.stamp is None else before.text or "",
                 new=None if now.stamp is None else now.text or "",
-                has_text=before.is_known and now.is_known,
+                has_text=all(one.stamp is None or one.text is not None for one in (before, now)),
             )
 
     def _walk(self, ignored: Collection[str]) -> Iterator[tuple[str, int]]:
@@ -256,14 +238,14 @@ class WatchedTree:
             waiting += [one.path for one in folders if self._is_watched(one, ignored)]
 
     def _is_watched(self, folder: os.DirEntry[str], ignored: Collection[str]) -> bool:
-        if (
+        below = self._relative(folder.path)
+        return not (
             folder.name == ".git"
             or folder.path in ignored
-            or self._is_excluded(self._relative(folder.path), is_folder=True)
+            or self._is_excluded(below, is_folder=True)
             or not is_utf8(folder.path)
-        ):
-            return False
-        return folder.name not in UNWATCHED or self._git.is_tracked(self._relative(folder.path))
+            or (folder.name in UNWATCHED and not self.git.is_tracked(below))
+        )
 
     def _is_excluded(self, path: str, *, is_folder: bool = False) -> bool:
         if any(is_inside(f"{self.root}/{path}", folder) for folder in self._excluded):
@@ -275,16 +257,14 @@ class WatchedTree:
         return path[len(self.root) + 1 :]
 
 
-RECENT_MS = 14 * 86_400_000
-"""A project without a session for this long is not watched."""
+RECENT_MS = 14 * 86_400_000  # a project without a session for this long is not watched
 MOST_ROOTS = 12
 MOST_SESSIONS = 300
 
 DISTANT = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "davfs", "autofs"}
     | {"afpfs", "webdav"}
-)
-"""File systems of other machines: the kernel does not report writes there."""
+)  # file systems of other machines: the kernel does not report writes there
 
 
 def recent_roots(reader: StoreReader, *, now_ms: int) -> tuple[list[str], frozenset[int | None]]:
@@ -305,10 +285,7 @@ def recent_roots(reader: StoreReader, *, now_ms: int) -> tuple[list[str], frozen
 
 
 def refusal(root: str, *, excluded: Iterable[str], mounts: Sequence[tuple[str, str]]) -> str | None:
-    """Return why a root is not watched, "" if that need not be shown, None if it can be watched.
-
-    No file system is looked at that may not answer.
-    """
+    """Return why a root is not watched, "" if that need not be shown, None if it can be watched."""
     if any(is_inside(root, folder) for folder in excluded):
         return "excluded"
     if (kind := file_system_of(root, mounts)) in DISTANT or kind.startswith("fuse."):
@@ -330,7 +307,7 @@ BEYOND = "the kernel watches no more folders for this user"
 
 
 class WatchSet:
-    """The watched trees by root, those of the latest sessions first."""
+    """The watched trees: `trees` by root, those of the latest sessions first."""
 
     def __init__(self, services: Services) -> None:
         self._store = services.store
@@ -338,7 +315,7 @@ class WatchSet:
         self._excluded = Exclusion(services.settings.exclude).folders
         self._policies = Policies()
         self._health = services.health
-        self._trees: dict[str, WatchedTree] = {}
+        self.trees: dict[str, WatchedTree] = {}
         self._refused: dict[str, str] = {}
         self._known: frozenset[int | None] = frozenset({None})
         self._inotify: inotify.FolderWatch | None = None
@@ -351,21 +328,17 @@ class WatchSet:
         """Return True if a project is new, so that it may have to be watched."""
         if self._known.issuperset(projects):
             return False
-        self._due_in(SOON_S)
+        self._next_refresh_s = min(self._next_refresh_s, time.monotonic() + SOON_S)
         return True
-
-    def tree(self, root: str) -> WatchedTree | None:
-        """Return the tree at a root."""
-        return self._trees.get(root)
 
     def tree_of(self, path: str) -> WatchedTree | None:
         """Return the innermost tree that contains a path."""
         folder = path
-        while folder not in self._trees:
+        while folder not in self.trees:
             folder, _, last = folder.rpartition("/")
             if not last:
                 return None
-        return self._trees[folder]
+        return self.trees[folder]
 
     def shown(self) -> tuple[Watched, ...]:
         """Return the trees that are watched, and those that are not, with reasons; any thread."""
@@ -376,7 +349,7 @@ class WatchSet:
                 folders=len(tree.folders),
                 reason=self._unwatched.get(tree.root, ""),
             )
-            for tree in self._trees.values()
+            for tree in self.trees.values()
         ]
         return (*trees, *(Watched(root=root, reason=why) for root, why in self._refused.items()))
 
@@ -402,7 +375,7 @@ class WatchSet:
             return frozenset()
         with self._store.read() as reader:
             roots, self._known = recent_roots(reader, now_ms=now_ms())
-        before, self._trees = self._trees, {}
+        before, self.trees = self.trees, {}
         self._refused = {}
         mounted = mounts()
         for root in roots:
@@ -414,7 +387,7 @@ class WatchSet:
             elif why:
                 self._refused[root] = why
         self._next_refresh_s = time.monotonic() + REFRESH_S
-        unseen = self._trees.keys() - (() if self._is_lost else before.keys())
+        unseen = self.trees.keys() - (() if self._is_lost else before.keys())
         self._is_lost = False
         self._update_watches()
         return frozenset(unseen)
@@ -435,7 +408,7 @@ class WatchSet:
 
     def give_up(self, tree: WatchedTree, why: str) -> None:
         """Stop watching a tree until the next refresh finds it; `why` is empty if it is gone."""
-        self._trees = {root: one for root, one in self._trees.items() if one is not tree}
+        self.trees = {root: one for root, one in self.trees.items() if one is not tree}
         if why:
             self._refused = {**self._refused, tree.root: why}
         self._update_watches()
@@ -453,7 +426,7 @@ class WatchSet:
                 log.info("watching %s: %d files", root, tree.files)
             elif self._is_lost:
                 tree.scan()
-            self._trees[root] = tree
+            self.trees[root] = tree
         except (TooLarge, NotFound, OSError) as error:
             self._refused[root] = str(error)
 
@@ -462,7 +435,7 @@ class WatchSet:
         budget = inotify.most_folders()
         folders: set[str] = set()
         left: dict[str, str] = {}
-        for tree in self._trees.values():
+        for tree in self.trees.values():
             if len(folders | tree.folders) <= budget:
                 folders |= tree.folders
             else:
@@ -472,7 +445,7 @@ class WatchSet:
         )
         if folders != self._folders or (folders and not self._inotify):
             refused = self._watch(frozenset(folders))
-            left = dict.fromkeys(self._trees, refused) if refused else left
+            left = dict.fromkeys(self.trees, refused) if refused else left
             why = refused or why
         self._unwatched = left
         if why:
@@ -500,7 +473,4 @@ class WatchSet:
         log.info("scanning all projects: %s", error)
         self.close()
         self._is_lost = True
-        self._due_in(SOON_S)
-
-    def _due_in(self, wait_s: float) -> None:
-        self._next_refresh_s = min(self._next_refresh_s, time.monotonic() + wait_s)
+        self._next_refresh_s = min(self._next_refresh_s, time.monotonic() + SOON_S)

@@ -1,13 +1,9 @@
-"""Reports the saves of people who work beside an agent: of editors and tools that have no hooks.
-
-Hooks report what agents write. What a person saves in an editor, a formatter or a generator writes
-is known only here, and is worth knowing for one reason: an agent that goes on has to hear that a
-file is not as it left it. So nothing else is kept: no history of the files, no text that git has.
+"""Reports the saves of editors and tools without hooks, so that an agent hears of them.
 
 One thread waits for inotify events in the folders of recent projects. When the writing has settled
 it asks git what differs and reads that; when hooks have had their time it asks the store what they
 reported, records the rest as events, and withdraws what a hook reports later. What git itself wrote
-(a checkout of ten thousand files) is left out: git's hooks report it.
+is left out: git's hooks report it. No history of the files is kept, and no text that git has.
 """
 
 from __future__ import annotations
@@ -37,17 +33,12 @@ from observer.ingest.file_changes import (
 from observer.serve.watch_set import WatchSet
 from observer.serve.worker import Services, Watcher
 from observer.store.reader import StoreReader
-from observer.tools.status import Watched
 
 log = logging.getLogger(__name__)
 
 MOST_WAIT_MS = 60_000
 """The saves of an editor that saves all the time are reported at least this often."""
-MOST_SAVES = 8
-"""Most separate saves of one file that wait; each holds the whole text."""
-
-Where = tuple[str, str]
-"""A work tree, and a path in it."""
+MOST_SAVES = 8  # most separate saves of one file that wait; each holds the whole text
 
 
 class _Waiting:
@@ -63,13 +54,13 @@ class _Waiting:
 
 
 class PendingSaves:
-    """The waiting saves of all trees, by file."""
+    """The waiting saves, by work tree and path."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Where, _Waiting] = {}
+        self._waiting: dict[tuple[str, str], _Waiting] = {}
 
     def add(self, root: str, saves: Iterable[Save], *, now_ms: int) -> None:
-        """Add saves."""
+        """Add saves; those that were found together are due together."""
         for save in saves:
             waiting = self._waiting.setdefault((root, save.path), _Waiting(now_ms))
             waiting.to_ms = now_ms
@@ -89,10 +80,10 @@ class PendingSaves:
                 found.setdefault(root, []).append(list(waiting.saves))
         return found
 
-    def drop(self, root: str, paths: Iterable[str]) -> None:
+    def drop(self, root: str, files: Iterable[Sequence[Save]]) -> None:
         """Remove the saves of files, which were reported."""
-        for path in paths:
-            self._waiting.pop((root, path), None)
+        for saves in files:
+            del self._waiting[root, saves[0].path]
 
 
 def unreported(saves: Iterable[Save], reported_ms: Iterable[int]) -> Save | None:
@@ -110,10 +101,8 @@ def is_reported(save: Save, reported_ms: Iterable[int]) -> bool:
 
 CLIENT = "watch"
 ROUTE = "watch/write"
-MANY = 25
-"""More files than this at once become one event: a generator wrote them, not a person."""
-LATE_REPORT_MS = 600_000
-"""How late a hook may report a write that was reported here already."""
+MANY = 25  # more files than this at once become one event: a generator wrote them, not a person
+LATE_REPORT_MS = 600_000  # how late a hook may report a write that was reported here already
 
 _NO_AGENTS = frozenset({"git", "bash", "zsh", "fish", CLIENT})
 
@@ -134,12 +123,7 @@ class SaveReporter:
         self._store = services.store
         self._spool = services.spool
         self._record = services.record
-        self._reported: list[_Reported] = []
-
-    @property
-    def may_be_too_early(self) -> bool:
-        """Return True if a hook may still report something that was reported here."""
-        return bool(self._reported)
+        self.reported: list[_Reported] = []
 
     def report(self, root: str, files: Sequence[Sequence[Save]]) -> bool:
         """Report the saves of each file as one write; return False if it is too early to know."""
@@ -170,7 +154,7 @@ class SaveReporter:
             receipts = self._record(
                 [_event(save_event(save, root), root, save.to_ms, author) for save in saves], None
             )
-            self._reported += [
+            self.reported += [
                 _Reported(save, root, receipt.item, now_ms())
                 for save, receipt in zip(saves, receipts, strict=True)
                 if receipt.item is not None
@@ -179,26 +163,22 @@ class SaveReporter:
 
     def withdraw(self) -> None:
         """Delete the reports of writes that hooks, which know more, reported after all."""
-        self._reported = [one for one in self._reported if one.at_ms > now_ms() - LATE_REPORT_MS]
-        if not self._reported:
+        self.reported = [one for one in self.reported if one.at_ms > now_ms() - LATE_REPORT_MS]
+        if not self.reported:
             return
         with self._store.read() as reader:
-            hooks = self._hook_writes(reader, [one.save for one in self._reported])
+            hooks = self._hook_writes(reader, [one.save for one in self.reported])
         twice = [
             one
-            for one in self._reported
+            for one in self.reported
             if is_reported(one.save, hooks.get(f"{one.root}/{one.save.path}", ()))
         ]
         if twice:
-            gone = [_event(Forget(item=one.item), one.root, now_ms()) for one in twice]
-            self._record(gone, None)
-            self._reported = [one for one in self._reported if one not in twice]
+            self._record([_event(Forget(item=one.item), one.root, now_ms()) for one in twice], None)
+            self.reported = [one for one in self.reported if one not in twice]
 
     def _hook_writes(self, reader: StoreReader, saves: Collection[Save]) -> dict[str, list[int]]:
-        """Return when hooks reported writes around the time of the saves, by the file's real path.
-
-        What hooks reported in a paused session counts as reported, too, and is not recorded.
-        """
+        """Return when hooks reported writes at the time of the saves, by the file's real path."""
         from_ms = min(save.from_ms for save in saves) - WINDOW_MS
         to_ms = max(save.to_ms for save in saves) + WINDOW_MS
         found: dict[str, list[int]] = {}
@@ -243,22 +223,10 @@ def _is_agent_at_work(reader: StoreReader, root: str) -> bool:
     )
 
 
-SETTLED_S = 0.5
-"""After this long without a change, the writing has settled."""
-UNSETTLED_MS = 5_000
-"""A file that is written all the time is read this often."""
-LOCKED_MS = 60_000
-"""After this long git's lock counts as stale."""
-MOST_CHANGED = 2_000
-"""Most separate paths of one tree; with more, the tree is scanned as a whole."""
-
-
-class _Changed:
-    """The paths of one tree that changed, and since when."""
-
-    def __init__(self, since_ms: int) -> None:
-        self.since_ms = since_ms
-        self.paths: set[str] = set()
+SETTLED_S = 0.5  # after this long without a change, the writing has settled
+UNSETTLED_MS = 5_000  # a file that is written all the time is read this often
+LOCKED_MS = 60_000  # after this long git's lock counts as stale
+MOST_CHANGED = 2_000  # most separate paths of one tree; with more, the tree is scanned as a whole
 
 
 class WatchWorker(Watcher):
@@ -267,19 +235,16 @@ class WatchWorker(Watcher):
     def __init__(self, services: Services) -> None:
         super().__init__("watching", services)
         self._watched = WatchSet(services)
+        self.shown = self._watched.shown
         self._reporter = SaveReporter(services)
         self._pending = PendingSaves()
-        self._changed: dict[str, _Changed] = {}
+        self._changed: dict[str, tuple[int, set[str]]] = {}  # by root: since when, which paths
         self._last_change_s = 0.0
 
     def touch(self, projects: Iterable[int | None]) -> None:
         """Note that something was stored in these projects, which may not be watched yet."""
-        if self._watched.is_news(projects) or self._reporter.may_be_too_early:
+        if self._watched.is_news(projects) or self._reporter.reported:
             self._call.set()
-
-    def shown(self) -> tuple[Watched, ...]:
-        """Return the trees that are watched, and those that are not, with reasons."""
-        return self._watched.shown()
 
     async def run(self) -> None:
         """Watch until cancelled; only sleep if the settings turn the watch off."""
@@ -318,31 +283,30 @@ class WatchWorker(Watcher):
             tree = self._watched.tree_of(path)
             if tree is None or not tree.concerns(path):
                 continue
-            changed = self._changed.setdefault(tree.root, _Changed(at_ms))
-            changed.paths.add(path)
-            if len(changed.paths) > MOST_CHANGED:
-                changed.paths = {tree.root}
-            is_restless = at_ms - changed.since_ms > UNSETTLED_MS
-            self._last_change_s = self._last_change_s if is_restless else time.monotonic()
+            since_ms, changed = self._changed.setdefault(tree.root, (at_ms, set()))
+            changed.add(path)
+            if len(changed) > MOST_CHANGED:
+                changed.clear()
+                changed.add(tree.root)
+            if at_ms - since_ms <= UNSETTLED_MS:
+                self._last_change_s = time.monotonic()
 
     def _look(self) -> None:
-        """Read what changed, except in trees where git is at work."""
         at_ms = now_ms()
-        for root, changed in list(self._changed.items()):
-            tree = self._watched.tree(root)
-            if tree and tree.is_busy and at_ms - changed.since_ms < LOCKED_MS:
+        for root, (since_ms, changed) in list(self._changed.items()):
+            tree = self._watched.trees.get(root)
+            if tree and tree.git.is_locked and at_ms - since_ms < LOCKED_MS:
                 continue
             del self._changed[root]
-            if tree is None or not self._watched.update(tree, changed.paths):
+            if tree is None or not self._watched.update(tree, changed):
                 continue
             try:
-                saves = tree.look(changed.paths, since_ms=changed.since_ms, now_ms=now_ms())
+                saves = tree.look(changed, since_ms=since_ms, now_ms=now_ms())
+                self._pending.add(root, saves, now_ms=now_ms())
             except (NotFound, OSError) as error:
                 self._watched.give_up(tree, str(error))
-                continue
-            self._pending.add(root, saves, now_ms=now_ms())
 
     def _report(self, at_ms: int) -> None:
         for root, files in self._pending.due(at_ms).items():
             if self._reporter.report(root, files):
-                self._pending.drop(root, [saves[0].path for saves in files])
+                self._pending.drop(root, files)

@@ -1,4 +1,4 @@
-"""The base of the daemon's background tasks, and the one thread that writes to the store."""
+"""The base of background tasks, the store that opens late, and the one thread that writes to it."""
 
 from __future__ import annotations
 
@@ -8,34 +8,158 @@ import os
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
+from observer.core.clock import now_ms
 from observer.core.config import Settings
-from observer.core.errors import ObserverError, StoreUnavailable
+from observer.core.errors import ObserverError, StoreDamaged, StoreUnavailable, remedy
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.notes.values import Record
 from observer.serve.inotify import Call, WatchLost, WatchRefused
-from observer.serve.lazy_store import LazyStore
-from observer.store.interface import Store
+from observer.store.database import SqliteStore
+from observer.store.interface import OwnedStore, Store
 from observer.store.reader import StoreReader
 from observer.store.tombstones import Tombstones
 from observer.store.writer import Writer
+from observer.upkeep.carry_out import complete
 from observer.upkeep.home_guard import HomeGuard, HomeLost
+from observer.upkeep.restore import Progress, open_owned, repair_if_damaged, unshown
 
 log = logging.getLogger(__name__)
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _used(
+    method: Callable[Concatenate[OwnedStore, P], T],
+) -> Callable[Concatenate[LazyStore, P], T]:
+    """Return the same method of a store that is opened for it, and whose damage is noted."""
+
+    def run(self: LazyStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._recording_damage():
+            result: T = getattr(self._opened(), method.__name__)(*args, **kwargs)
+            return result
+
+    return run
+
+
+class LazyStore:
+    """Implements `OwnedStore` over a store that `open_store` opens, or raises `StoreUnavailable`.
+
+    `damage` is what any use of it found, "" for none; `doing` says how far a long opening has come.
+    """
+
+    def __init__(self, open_store: Callable[[], OwnedStore]) -> None:
+        self._open_store = open_store
+        self._opening = threading.Lock()
+        self._store: OwnedStore | None = None
+        self.damage = ""
+        self.doing = ""
+
+    @contextmanager
+    def read(self) -> Iterator[StoreReader]:
+        """See `Store.read`."""
+        with self._recording_damage(), self._opened().read() as reader:
+            yield reader
+
+    @contextmanager
+    def write(self) -> Iterator[Writer]:
+        """See `Store.write`."""
+        with self._recording_damage(), self._opened().write() as writer:
+            yield writer
+
+    @property
+    def rescues(self) -> int:
+        """See `OwnedStore.rescues`; 0 while it is not open."""
+        return self._store.rescues if self._store else 0
+
+    checkpoint = _used(OwnedStore.checkpoint)
+    rest = _used(OwnedStore.rest)
+    compact = _used(OwnedStore.compact)
+    empty_log = _used(OwnedStore.empty_log)
+    adopt = _used(OwnedStore.adopt)
+    backup = _used(OwnedStore.backup)
+
+    def check(self) -> str:
+        """See `Store.check`."""
+        return self._opened().check()
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        with self._opening:
+            if self._store is not None:
+                self._store.close()
+
+    @contextmanager
+    def _recording_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except StoreDamaged as error:
+            self.damage = error.message
+            raise
+
+    @contextmanager
+    def progress(self, name: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Say in `doing` how far opening has come; see `remake.Progress`."""
+        done = 0
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            self.doing = f"{name}: {done:,} of {total:,} events"
+
+        advance(0)
+        try:
+            yield advance
+        finally:
+            self.doing = ""
+
+    def _opened(self) -> OwnedStore:
+        with self._opening:
+            if self._store is None:
+                self._store = self._open_store()
+            return self._store
+
+
+class RequestStore(LazyStore):
+    """The same store for requests, which are not kept waiting while it takes long to open."""
+
+    def __init__(self, store: LazyStore) -> None:
+        super().__init__(lambda: store)
+        self._lazy = store
+
+    def _opened(self) -> LazyStore:
+        if doing := self._lazy.doing:
+            raise StoreUnavailable(doing, hint="wait; what is spooled is stored then")
+        return self._lazy
+
+
+def open_store(home: Home, guard: HomeGuard, progress: Progress = unshown) -> SqliteStore:
+    """Open the database, repaired, with no purge left unfinished; raise StoreUnavailable."""
+    try:
+        repair_if_damaged(home, now_ms=now_ms, progress=progress)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{error.filename or home.database}: {error.strerror}",
+            hint=remedy(error, "make it yours and writable"),
+        ) from error
+    # After the repair: a backup may have brought back purged events.
+    if finished := complete(home, open_owned):
+        log.info("%d purged events were taken out of the database", finished.events)
+    store = SqliteStore(home.database, backups=home.backups)
+    guard.own(home.database)
+    return store
+
 
 class Health:
-    """The reasons for degraded operation, one for each part.
-
-    Read and written from several threads; every change is one assignment.
-    """
+    """The reasons for degraded operation, one for each part; every change is one assignment."""
 
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
@@ -63,9 +187,6 @@ NICE, WRITER_NICE = 10, 5
 its own. The writer's is less low, as a question waits for the interpreter that it holds: a search
 beside it took 259 ms (p95) with 10, 69 to 142 with 5, on a machine with twice what it can do."""
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 
 def background(threads: int, name: str, *, nice: int = NICE) -> ThreadPoolExecutor:
     """Return threads for work that nobody waits for: those that answer go first."""
@@ -79,10 +200,7 @@ def background(threads: int, name: str, *, nice: int = NICE) -> ThreadPoolExecut
 
 
 class WriterThread:
-    """Runs calls one after the other, and reports failures of the store to `health`.
-
-    Every call raises `HomeLost` once the home is no longer this daemon's.
-    """
+    """Runs calls one after the other; raises HomeLost once the home is not this daemon's."""
 
     def __init__(self, pipeline: Pipeline, guard: HomeGuard, health: Health) -> None:
         self._pipeline = pipeline
@@ -186,7 +304,6 @@ class Worker:
         return touched
 
     async def _asked(self, ask: Callable[[StoreReader], T]) -> T:
-
         def read() -> T:
             with self._store.read() as reader:
                 return ask(reader)
@@ -196,10 +313,9 @@ class Worker:
     async def _attempt(
         self, part: str, work: Callable[[], Awaitable[object]], *, quiet: Quiet = ()
     ) -> bool:
-        """Do one round; return False if it failed.
+        """Do one round; return False if it failed, which is the health of the `part` until then.
 
-        `Health` has the failure under the name of the `part` until a round succeeds. Errors that
-        are `quiet` are only logged, since another part reports them. Raises HomeLost.
+        Errors that are `quiet` are only logged, since another part reports them. Raises HomeLost.
         """
         try:
             await work()

@@ -99,27 +99,6 @@ class NotedFolder(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.path}: {counted(self.notes, 'note')}{waiting}{left}"
 
 
-class HttpConnections(msgspec.Struct, frozen=True, kw_only=True):
-    """HttpConnections of the loopback port: `known` have shown the token, `waiting` have not yet.
-
-    `most` may be there, and `most_waiting` of one peer without the token: a user of this machine,
-    or an address where the kernel names no users. `refused` counts those that were turned away or
-    let go since the daemon's start.
-    """
-
-    known: int
-    waiting: int
-    refused: int
-    most: int
-    most_waiting: int
-
-    def __str__(self) -> str:
-        """Return it as text for a person."""
-        text = f"{counted(self.known + self.waiting, 'connection')} of at most {self.most}"
-        text += f", {self.waiting} without the token of at most {self.most_waiting} a peer"
-        return text + (f"; {self.refused:,} turned away" if self.refused else "")
-
-
 class Paused(msgspec.Struct, frozen=True, kw_only=True):
     """Where recording is paused; `ends_at` is null for a pause without end."""
 
@@ -148,9 +127,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     until somebody agrees, as `observer config set` takes them. `importing` is null while no import
     goes on in the background, `redacting` counts stored events from which a value is being taken
     that was recognised later, `following` names the clients whose sessions are read while they go
-    on. `degraded` describes what does not work, null if all does. `http_connections` is null
-    without a loopback port. `llm` is null if no language model is configured, and while the daemon
-    is down.
+    on. `degraded` describes what does not work, null if all does. `llm` is null if no language
+    model is configured, and while the daemon is down.
     """
 
     pid: int | None = None
@@ -183,7 +161,6 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     redacting: int = 0
     following: tuple[str, ...] = ()
     http: str | None = None
-    http_connections: HttpConnections | None = None
     llm: LlmStatus | None = None
     home: str = ""
 
@@ -450,7 +427,7 @@ def _goes_on(status: Status) -> list[tuple[str, str]]:
     ]
     lines += [("not recorded", f"{one}; {one.hint}") for one in status.policies]
     if status.http:
-        lines.append(("http", f"{status.http}: {status.http_connections}"))
+        lines.append(("http", status.http))
     if status.degraded:
         lines.append(("degraded", status.degraded))
     return lines

@@ -1,8 +1,4 @@
-"""A home in one file, to be moved or kept, and what is restored from such a file.
-
-A bundle is a packed tar file of a verified copy of the database, `_parts` and a manifest. What is
-restored is complete and checked before anything of the home moves.
-"""
+"""A home in one file, a packed tar of database, `_parts` and manifest, and its restoring."""
 
 from __future__ import annotations
 
@@ -64,7 +60,7 @@ def _parts(home: Home) -> dict[str, Path]:
 
 
 def pack(home: Home, bundle: Path, owner: str) -> BundleManifest:
-    """Write a bundle of a home, whether or not a daemon uses it; never over another file.
+    """Write a bundle of a home, whether or not a daemon uses it.
 
     Raises FileExistsError: there is a file of that name; StoreUnavailable: the database cannot be
     copied; OSError: the bundle cannot be written; nothing is left of it.
@@ -100,11 +96,10 @@ def pack(home: Home, bundle: Path, owner: str) -> BundleManifest:
 def restore(home: Home, source: Path, *, replaces: bool, stamp: str) -> Restored:
     """Put what a bundle, a copy of the database or an export holds in place; the home is held.
 
-    Settings and other files that are there stay. What was purged since then is taken out when the
-    daemon starts. With `replaces` it takes the place of a memory, of which `stamp` names a copy.
-
-    Raises BadInput: it is none of these, is damaged, or there is a memory already;
-    StoreUnavailable: the database in it is damaged, or newer than this observer.
+    Settings and other files that are there stay; what was purged since goes when the daemon starts.
+    With `replaces` it takes the place of a memory, of which `stamp` names a copy. Raises BadInput:
+    it is none of these, is damaged, or there is a memory already; StoreUnavailable: the database in
+    it is damaged, or newer than this observer. All is checked before anything of the home moves.
     """
     with _workshop(home) as folder:
         manifest = _unpacked(source, folder)

@@ -1,7 +1,4 @@
-"""Carries out a purge, from the first step or from wherever a killed process came to.
-
-Its order is kept in the home until it is done, and removed last. Every step may be repeated.
-"""
+"""Carries out a purge; its order is kept until it is done, and any step may be repeated."""
 
 from __future__ import annotations
 
@@ -64,8 +61,8 @@ def end(home: Home) -> None:
 class PurgeReceipt(Value):
     """What went: events of the log, files by where they were, copies by name.
 
-    `redacted` counts secrets by their kind, in `redacted_events` of the log. `left` are files of
-    the home that hold a text, or a secret, all the same: settings, and others' files.
+    `redacted` counts secrets by kind, in `redacted_events` of the log. `left` are files of the home
+    that hold a text, or a secret, all the same.
     """
 
     events: int = 0
@@ -86,8 +83,7 @@ def carry_out(
 ) -> PurgeReceipt:
     """Write an order down, and do what it says; the caller holds the home.
 
-    Raises StoreUnavailable: a database cannot be written or is read meanwhile; the next start goes
-    on; OSError: a file cannot be written; as above.
+    Raises StoreUnavailable or OSError: something cannot be written now; the next start goes on.
     """
     begin(home, asked)
     text = finder(asked.texts)

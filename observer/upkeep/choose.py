@@ -1,13 +1,14 @@
 """Chooses the events that a purge takes: those asked for, what depends on them, how far they reach.
 
-An item knows the first event that it was made of. The others are found as the item was: by folding
-the events of its session once more. Projects with no note in common know nothing of each other.
+An item knows the first event that it was made of; the others are found by folding the events of its
+session once more. Projects with no note in common know nothing of each other.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from itertools import chain
 
 import msgspec
@@ -36,9 +37,9 @@ _QUOTED = (events.Prompt, events.Reply, events.Delegation)
 def origins(reader: StoreReader, item_ids: Collection[int]) -> set[int]:
     """Return the events of which items were made; of unknown ids there are none.
 
-    Of a summary these are all events of its session, of a note all that made and changed it, of a
-    fix those of the failure and the changes too.
+    Of a summary these are all events of its session, of a fix those of the failure and changes too.
     """
+    events_of = partial(reader.recorded_near, from_ms=-ALL_MS, to_ms=ALL_MS)
     items = dict(_with_sources(reader, item_ids))
     seqs = {seq_of(item_id) for item_id in items}
     sessions: defaultdict[int, set[int]] = defaultdict(set)
@@ -47,17 +48,12 @@ def origins(reader: StoreReader, item_ids: Collection[int]) -> set[int]:
         if item.kind in RECORDED_KINDS:
             continue
         if item.session_id is not None and item.kind == "summary":
-            seqs.update(recorded.seq for recorded in events_of(reader, item.session_id))
+            seqs.update(recorded.seq for recorded in events_of(item.session_id))
         elif item.session_id is not None:
             sessions[item.session_id].add(item.id)
     for session_id, wanted in sessions.items():
-        seqs.update(_folded(events_of(reader, session_id), wanted))
+        seqs.update(_folded(events_of(session_id), wanted))
     return seqs
-
-
-def events_of(reader: StoreReader, session_id: int) -> list[Recorded]:
-    """Return all events of a session, by `seq`."""
-    return reader.recorded_near(session_id, from_ms=-ALL_MS, to_ms=ALL_MS)
 
 
 def _with_sources(reader: StoreReader, item_ids: Collection[int]) -> Iterator[tuple[int, Item]]:
@@ -98,8 +94,8 @@ _event = msgspec.json.Decoder(events.Event).decode
 class Criteria(Value):
     """What is asked to be purged; of several fields all must hold, an empty one does not restrict.
 
-    `ids` are items. `query` takes items that hold all its words. `file` is as `filters.touches`
-    takes it. `owner` is who asks: other people's personal notes are not found by a query.
+    `ids` are items, `query` takes those that hold all its words. `file` is as `filters.touches`
+    takes it. `owner` asks: other people's personal notes are not found by a query.
     """
 
     ids: tuple[int, ...] = ()
@@ -174,7 +170,7 @@ def kept_files(reader: StoreReader, asked: Criteria) -> list[str]:
 
 
 def _fitting(reader: StoreReader, asked: Criteria) -> Callable[[StoredEvent], str]:
-    """Return what says why an event was asked for; "" for one that was not."""
+    """Return what says why an event was asked for, "" for one that was not."""
     text = finder([asked.text] if asked.text else [])
     seqs, sessions = _of_items(reader, asked), _sessions(reader, asked.session)
     of_file = _of_file(reader, asked) if asked.file else frozenset[int]()
@@ -297,7 +293,6 @@ def _about(
 
 
 def _is_of(body: events.AnyBody, gone: Collection[int], rederived: Collection[int]) -> bool:
-    """Return True if an event is about an item that is gone, or that is derived anew."""
     if isinstance(body, events.Enriched):
         return body.item in rederived
     if isinstance(body, events.Triage):
@@ -322,15 +317,11 @@ def _undoing(reader: StoreReader, going: Collection[int]) -> set[int]:
 
 
 _ON_ITEMS = ("remember", "enriched", "revise", "approve", "forget", "undo", "shared")
-_NOWHERE = -1
-"""Stands for the notes that belong to no project."""
+_NOWHERE = -1  # stands for the notes that belong to no project
 
 
 def reached_projects(reader: StoreReader, going: Collection[int]) -> frozenset[int]:
-    """Return the projects in which anything may be derived otherwise without some events.
-
-    Together they have all events of their sessions.
-    """
+    """Return the projects in which anything may be derived otherwise without some events."""
     homes: dict[int, int] = {}
     near: defaultdict[int, set[int]] = defaultdict(set)
     for one in reader.aged_events():

@@ -1,14 +1,12 @@
 """Ownership of a home: the daemon's lock, its lease for hooks, and the identity of its files.
 
-The lock makes a daemon the only one of its home, and is held by the kernel as long as it lives.
-The lease shows hooks that a daemon lives, without a request: `daemon.alive` has a modification time
-in the future, renewed while the daemon lives, and names the command that starts one. A hook that
-finds it expired creates `daemon.waking`, which only one can, and starts a daemon, so a thousand
-hooks start one; a daemon that cannot start is retried after `RETRY_S`. `observer down` removes the
-lease: a daemon that was stopped on purpose stays down until somebody asks for it.
+The lock makes a daemon the only one of its home. The lease shows hooks that one lives: the time of
+`daemon.alive` is in the future, renewed meanwhile, and it names the command that starts a daemon. A
+hook that finds it expired creates `daemon.waking`, which only one can, and starts a daemon; one
+that cannot start is retried after `RETRY_S`. `observer down` removes the lease.
 
-Somebody may delete or replace the home or the database while the daemon runs. Its open database
-would then swallow events for good, so every write first checks the identity of the files.
+Somebody may delete or replace the home or the database while the daemon runs: every write first
+checks the identity of the files, as an open database would swallow events for good.
 """
 
 from __future__ import annotations
@@ -31,8 +29,7 @@ from observer.local import client
 if TYPE_CHECKING:
     from observer.upkeep.restore import Progress
 
-ANEW = 75
-"""A daemon's exit code where another is to follow; as EX_TEMPFAIL of sysexits.h."""
+ANEW = 75  # a daemon's exit code where another is to follow; as EX_TEMPFAIL of sysexits.h
 
 
 class HomeLost(DaemonUnavailable):
@@ -40,10 +37,7 @@ class HomeLost(DaemonUnavailable):
 
 
 class HomeGuard:
-    """Remembers the identity of the home's files; create it once the sockets listen.
-
-    The database is added when it is opened: before that it may be repaired or replaced.
-    """
+    """Remembers the identity of the home's files; the database is added when it is opened."""
 
     def __init__(self, home: Home) -> None:
         self._paths = [home.lock, home.socket, home.mcp_socket]
@@ -110,15 +104,13 @@ def _write(path: Path, content: bytes, *, valid_s: float) -> None:
     os.utime(path, (until, until))
 
 
-PATIENCE_S = 0.3
-"""Processes that check for a daemon hold the lock for microseconds; wait for them."""
+PATIENCE_S = 0.3  # processes that check for a daemon hold the lock for microseconds; wait for them
 
 
 def take(home: Home) -> int | None:
-    """Take the home's lock and return its descriptor, None if another process has it.
+    """Take the home's lock, for as long as the process lives; None if another process has it.
 
-    A daemon never closes it: the kernel releases the lock when the process ends, not earlier.
-    Raises StoreUnavailable: the home cannot be created, written or locked.
+    Returns its descriptor. Raises StoreUnavailable: the home cannot be created, written or locked.
     """
     try:
         make_private(home.root)
@@ -154,15 +146,14 @@ def hold(home: Home) -> Iterator[bool]:
             os.close(descriptor)
 
 
-PROGRAM = "venv"
-"""Where `scripts/start` installs observer in its home."""
+PROGRAM = "venv"  # where `scripts/start` installs observer in its home
 
 
 def delete(home: Home, *, progress: Progress) -> list[Path]:
     """Delete all that is observer's in a home, and the home; return what somebody else put there.
 
-    The memory goes first, and the program last: whoever broke it off can repeat it. Raises
-    DaemonUnavailable: a daemon has started meanwhile; OSError: something in it cannot be deleted.
+    The program goes last: whoever broke it off can repeat it. Raises DaemonUnavailable: a daemon
+    has started meanwhile; OSError: something in it cannot be deleted.
     """
     places = [getattr(home, name) for name, one in vars(Home).items() if isinstance(one, property)]
     names = {one.relative_to(home.root).parts[0] for one in places if home.root in one.parents}
@@ -203,8 +194,7 @@ def _is_folder(path: Path) -> bool:
 _OF_DATABASE = re.compile(
     r"(?:observer\.db(?:\.(?:remaking|mending|reading|sealing|partial))?|\.purging-observer(?:\.db)?)"
     r"(?:-(?:wal|shm|journal|newest))?"
-)
-"""The database, what repairs and purges make of it beside it, and what SQLite writes for each."""
+)  # the database, what repairs and purges make of it beside it, and what SQLite writes for each
 
 
 def _lock(descriptor: int) -> bool:

@@ -19,10 +19,9 @@ def request_repair(home: Home, reason: str) -> None:
 
 
 class Loss(Value):
-    """One mending: its time and reason; events that were whole, came from backups, or are gone.
+    """One mending: events that were whole, came from backups, or are gone, and the damaged files.
 
-    Those happened from `from_ms` until `until_ms`, None for unknown. `aside` names the damaged
-    files, in `backups`.
+    Those gone happened from `from_ms` until `until_ms`, None for unknown.
     """
 
     at_ms: int

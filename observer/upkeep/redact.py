@@ -1,8 +1,7 @@
 """Applies today's redaction rules to what was stored under those of its day.
 
-An event keeps its id, place and time. Doing it twice changes nothing, so that a pass that was
-killed is simply begun again. While the daemon goes on, only values are taken out that
-`redaction.seen` has come to know since.
+An event keeps its id, place and time; doing it twice changes nothing. While the daemon goes on,
+only values are taken out that `redaction.seen` has come to know since.
 """
 
 from __future__ import annotations
@@ -28,8 +27,7 @@ from observer.store.writer import Writer
 from observer.upkeep.choose import reached_projects
 from observer.upkeep.shred import is_abandoned, supersede
 
-BATCH = 500
-"""Events in memory at a time."""
+BATCH = 500  # events in memory at a time
 _MARK = re.compile(rb"\[redacted:([a-z0-9_-]+)\]|(\[private\])|(redacted-[0-9a-f]{16})")
 
 _event = msgspec.json.Decoder(Event).decode
@@ -39,8 +37,8 @@ _json = msgspec.json.Encoder().encode
 class Redacted(NamedTuple):
     """How many events held secrets, and how many secrets of each kind there were.
 
-    A name of a project that held one counts as a secret, but not as an event. `notes` are the
-    items of note folders that hold one, to be read again from their files. It is false for none.
+    Names of projects count as secrets, not as events. `notes` are the items of note folders that
+    hold one, to be read again from their files. It is false for none.
     """
 
     events: int = 0
@@ -101,7 +99,7 @@ def redact_files(home: Home) -> dict[str, int]:
 
 
 def files_with_secrets(home: Home) -> dict[str, int]:
-    """Return what `redact_files` would do; changes nothing, and waits for no hook."""
+    """Return what `redact_files` would do, and wait for no hook."""
     held = {f"spool/{name}": _plain(home.spool / name) for name in ("bad", "tmp")}
     return {name: count for name, paths in held.items() if (count := sum(map(_has_secret, paths)))}
 
@@ -173,8 +171,7 @@ def _plain(folder: Path) -> Iterator[Path]:
 _ESCAPE = re.compile(rb"\\(?:[nrt]|(.))", re.DOTALL)
 SEARCHED = "searched for seen"
 """Name of the fact how much was known when all that is stored was searched for it."""
-_UP_TO = " up to "
-"""Behind which the fact says how far a search went that is not over."""
+_UP_TO = " up to "  # behind which the fact says how far a search went that is not over
 UNDERIVED_PROJECTS = "redacted projects"
 """Name of the fact which projects are still derived from what is redacted now."""
 
@@ -222,10 +219,7 @@ def catch_up(
     write: Callable[..., object],
     advance: Callable[[int], object] = lambda _: None,
 ) -> int:
-    """Redact all that holds what is known by now, and return how many events did.
-
-    `write` carries out each batch where the store is written; it goes on where it was stopped.
-    """
+    """Redact by `write` all that holds what is known by now; return how many events did."""
     known = SEEN.state
     with store.read() as reader:
         before, _, reached = reader.meta(SEARCHED).partition(_UP_TO)

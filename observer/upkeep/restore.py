@@ -1,8 +1,7 @@
 """Opens a database as its owner; a damaged one, or one of another schema, is first made anew.
 
-One of another schema is made anew from its log. Of a damaged one a new one is made of what is
-whole, the newest copies give the rest. The new database is complete before anything moves: a kill
-leaves the old one or the new one, and what was moved aside is looked into again next time.
+One of another schema is made of its log, a damaged one of what is whole and of the newest copies.
+It is complete before anything moves: a kill leaves the old one or the new one.
 """
 
 from __future__ import annotations
@@ -31,11 +30,9 @@ from observer.upkeep.losses import Loss
 log = logging.getLogger(__name__)
 
 Progress: TypeAlias = Callable[[str, int], AbstractContextManager[Callable[[int], object]]]
-"""Shows inside a block how far something has come: its name and how much there is to do. What it
-yields is called with the count done since."""
+"""Shows how far something has come, by name and total; yields what takes the count done since."""
 
-_OF_TABLES = frozenset({"epoch", "behind"})
-"""Facts that are about what was derived."""
+_OF_TABLES = frozenset({"epoch", "behind"})  # facts that are about what was derived
 
 
 @contextmanager
@@ -93,8 +90,7 @@ def discard(path: Path) -> None:
         path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
 
 
-SETTLED_S = 0.2
-"""After so long a page that a daemon was writing is whole."""
+SETTLED_S = 0.2  # after so long a page that a daemon was writing is whole
 
 
 def repair_if_damaged(
@@ -102,8 +98,7 @@ def repair_if_damaged(
 ) -> Loss | None:
     """Repair the database if it is damaged or has lost events; the caller holds the home's lock.
 
-    One of another schema is made anew from its log. Raises StoreUnavailable: it is not damaged, but
-    cannot be opened; or it cannot be repaired now; OSError: as above.
+    Raises StoreUnavailable or OSError: it cannot be opened, or repaired now.
     """
     reason = _wrong(home, progress)
     if not reason:

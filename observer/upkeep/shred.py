@@ -1,8 +1,4 @@
-"""Finds a text in bytes, in events and in the home's files, and overwrites the files that hold it.
-
-A text is found however it was written down: plain, or escaped for JSON any times over. Of an event
-it is said where it stands, but for the name of the branch that the event happened on.
-"""
+"""Finds a text, however it is escaped, in bytes, events and files, and overwrites these."""
 
 from __future__ import annotations
 
@@ -28,15 +24,13 @@ from observer.local.logs import ShellLogs
 from observer.store.purging import StoredEvent, packed_texts
 from observer.upkeep.home_guard import PROGRAM
 
-SHORTEST = 3
-"""Characters of the shortest text that may be looked for: fewer stand everywhere."""
+SHORTEST = 3  # characters of the shortest text that may be looked for: fewer stand everywhere
 
 _BLANKS = (
     rb"(?:[\s\x1c-\x1f]|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f"
     rb"|\xe3\x80\x80|\\+[nrtfv]|\\+u(?:000[9a-dA-D]|001[c-fC-F]|0020|0085|00[aA]0|1680"
     rb"|20[0-2][0-9a-fA-F]|205[fF]|3000))+"
-)
-"""What `str.split` takes for blanks, in UTF-8 and escaped."""
+)  # what `str.split` takes for blanks, in UTF-8 and escaped
 _ESCAPED_TOO = {
     '"': rb"\\*\"", "\\": rb"\\+", "/": rb"\\*/", "\b": rb"(?:\x08|\\+b|\\+u0008)"
 }  # fmt: skip
@@ -89,18 +83,18 @@ def places(text: re.Pattern[bytes], stored: StoredEvent) -> tuple[str, ...]:
         event.pop("branch", None)
     body = event.pop("body", {})
     said = {**event, **body} if isinstance(body, dict) else event
-    found = [name for name, value in said.items() if any(map(text.search, _strings(value)))]
+    found = [
+        name
+        for name, value in said.items()
+        for _, held in strings(value, names=True)
+        if text.search(held.encode("utf-8", "surrogatepass"))
+    ]
     found += [name for name, value in zip(_AROUND, around, strict=True) if text.search(value)]
     is_held = found or text.search(orjson.dumps(said)) or text.search(b"\n".join(around))
     return tuple(dict.fromkeys(found)) or (_WHOLE if is_held else ())
 
 
-def _strings(value: object) -> Iterator[bytes]:
-    return (each.encode("utf-8", "surrogatepass") for _, each in strings(value, names=True))
-
-
-YOUNG_S = 2.0
-"""A hook that lives makes a name for its file long before."""
+YOUNG_S = 2.0  # a hook that lives makes a name for its file long before
 _CHUNK_BYTES = 1 << 20
 _REASON = ".reason"
 
@@ -149,9 +143,8 @@ def clear_derived(home: Home) -> None:
 
 
 def clear_text(home: Home, text: re.Pattern[bytes]) -> dict[str, int]:
-    """Delete what holds a text in the spool and beside the copies of the database; count it.
+    """Delete what holds a text in the spool, beside the copies, or as what was imported; count it.
 
-    So is the list of what was imported: without it everything is read, and nothing stored, again.
     What has a name in `spool/new` came after the purge had begun, and is an event of its own.
     """
     gone = Counter[str]()

@@ -1,8 +1,4 @@
-"""Keeps a home below its greatest size: what goes for it, in which order, and what is said of it.
-
-First copies of the database but the newest, then old logs, then the oldest captured events of the
-types of least worth. Commits, sessions' ends and all that somebody recorded on purpose stay.
-"""
+"""Keeps a home below its greatest size: what goes for it, in which order, and what is said."""
 
 from __future__ import annotations
 
@@ -32,7 +28,7 @@ REMEMBERED_MS = 7 * 86_400_000
 class Cap(Value):
     """How a home stands to its greatest size.
 
-    `dropped` has by type the time before which everything went, `copies` and `events` count what
+    `dropped` has by type the time before which everything went; `copies` and `events` count what
     went at `dropped_ms`, the last time.
     """
 

@@ -1,8 +1,7 @@
 """Takes rows out of a database: by a purge, by age, by size, or as notes deleted for good.
 
-From the home's own database events are taken while nobody else has it (`clean`), or while the
-daemon goes on: what is left is derived in a database beside, and the living one takes over what
-differs (`Rederivation`), also to put in order what an import brought newest first.
+While nobody else has it by `clean`; while the daemon goes on by `Rederivation`: what is left is
+derived in a database beside, and the living one takes over what differs.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,8 +38,7 @@ from observer.upkeep.redact import Redacted
 from observer.upkeep.shred import discard, holds, places, shred, supersede
 
 _CHUNK_BYTES = 1 << 20
-APPLIED = "tombstones"
-"""Name of the fact how many tombstones a database was cleaned by."""
+APPLIED = "tombstones"  # name of the fact how many tombstones a database was cleaned by
 
 UNDERIVED = "underived"
 """Name of the fact that a copy holds events only, and has to be derived when it is used."""
@@ -78,10 +77,9 @@ def marks_of(reader: StoreReader, seqs: Collection[int]) -> Iterator[Marked]:
 
 
 class Removal(NamedTuple):
-    """What goes out of a database of the home, whichever that is.
+    """What goes: `tombstones`, what holds `text`, what `retention` does not keep at `now_ms`.
 
-    `tombstones` and whatever holds `text`, and what is older than `retention` keeps at `now_ms`;
-    with `redacts` all that is left is redacted by today's rules.
+    With `redacts` all that is left is redacted by today's rules.
     """
 
     tombstones: Tombstones
@@ -105,9 +103,8 @@ def clean(
 ) -> Cleaned:
     """Take out what was chosen; `compact` has to follow, for the bytes.
 
-    What that bears on is derived anew. A copy keeps its events alone without `derives`, and known
-    values in them are redacted: what they derive into is made when it is used. Raises
-    StoreUnavailable: it cannot be written.
+    What that bears on is derived anew; without `derives` a copy keeps its events alone, redacted of
+    known values, until it is used. Raises StoreUnavailable: it cannot be written.
     """
     text = what.text
     with store.write() as writer:
@@ -269,16 +266,14 @@ class Deletions(NamedTuple):
 
 def deletions(reader: StoreReader, home: Home, settings: Settings, *, now_ms: int) -> Deletions:
     """Return what a daemon with these settings deletes by age and by size; nothing is touched."""
-    before = size_cap.read(home)
-    cap = size_cap.measured(home, before, settings.max_home_mb, at_ms=now_ms)
+    cap = size_cap.measured(home, size_cap.read(home), settings.max_home_mb, at_ms=now_ms)
     files: list[Path] = []
     if settings.max_home_mb and cap.is_above:
         files = size_cap.surplus(home, cap)
         used_bytes = cap.used_bytes - sum(map(size_cap.file_bytes, files))
         cap = msgspec.structs.replace(cap, used_bytes=used_bytes)
         cap = size_cap.chosen(reader, home, cap) if cap.is_above else cap
-    retention = Retention(settings, cap.dropped)
-    return Deletions(expired(reader, retention, now_ms=now_ms), files)
+    return Deletions(expired(reader, Retention(settings, cap.dropped), now_ms=now_ms), files)
 
 
 def all_about(reader: StoreReader, going: Collection[int]) -> frozenset[int]:
@@ -303,10 +298,9 @@ def _paired(rows: Iterator[AgedEvent]) -> Iterator[tuple[AgedEvent, str, int]]:
 
 
 class Rederivation:
-    """What some projects would be derived into without some events, in a database beside.
+    """What some projects would be derived into without `gone` (by `seq`), in a database beside.
 
-    `store` is the living one, which goes on meanwhile; `gone` the `seq` of each event that goes,
-    if any; `projects` are derived beside those that what goes bears on.
+    `store` is the living one; `projects` are derived beside those that what goes bears on.
     """
 
     def __init__(
@@ -319,13 +313,13 @@ class Rederivation:
     ) -> None:
         self._folder = home.expiring
         self._path = self._folder / home.database.name
-        self._open = open_store
+        self._opened = partial(open_store, self._path, self._folder / "backups")
         self._store = store
         self._gone = gone
         self._projects = frozenset(projects)
         self._seen = 0
 
-    def derive(self, *, advance: Callable[[int], object] = lambda _: None) -> None:
+    def derive(self, *, advance: Advance = lambda _: None) -> None:
         """Derive them from what stays; takes as long as a rebuild, and blocks nobody."""
         discard(self._folder)
         make_private(self._folder)
@@ -353,14 +347,6 @@ class Rederivation:
     def _restore(self, reader: StoreReader, writer: Writer, *, after_seq: int = 0) -> None:
         rows = reader.remaining_rows(self._projects, but=self._gone, after_seq=after_seq)
         writer.restore_rows(rows, newer=True)
-
-    def _opened(self) -> OwnedStore:
-        return self._open(self._path, self._folder / "backups")
-
-
-def is_unfinished(reader: StoreReader) -> bool:
-    """Return True if `finish` has to be called, also of what a killed daemon began."""
-    return bool(reader.meta(UNFINISHED))
 
 
 def expire_bad(home: Home, retention: Retention, *, now_ms: int) -> int:
@@ -409,13 +395,6 @@ def put_fact(store: OwnedStore, name: str, value: str) -> None:
     """Write one of the facts above."""
     with store.write() as writer:
         writer.put_meta(name, value)
-
-
-def finish_files(home: Home) -> None:
-    """Delete the context files; the daemon writes those that are left anew."""
-    for path in sorted(home.context.rglob("*")):
-        if path.is_file() or path.is_symlink():
-            shred(path)
 
 
 class Deleted(NamedTuple):

@@ -214,12 +214,12 @@ def _take_out(home: Home, retention: Retention) -> None:
         if gone:
             _derive_anew(home, store, gone)
         with store.read() as reader:
-            is_unfinished = take_out.is_unfinished(reader)
+            is_unfinished = bool(reader.meta(take_out.UNFINISHED))
         if is_unfinished:
             marks = Tombstones(home.tombstones)
             what = take_out.Removal(marks, retention=retention, now_ms=NOW_MS)
             take_out.clean_copies(home, SqliteStore.owned, what)
-            take_out.finish_files(home)
+            discard(home.context)
             take_out.wipe(store)
 
 

@@ -24,7 +24,7 @@ from observer.llm.reply import AskFailed
 from observer.memory.values import Extracted
 from observer.serve import enrich
 from observer.serve.daemon import LazyLlm
-from observer.serve.enrich import Budget, EnrichWorker, Extractor
+from observer.serve.enrich import Budget, EnrichWorker, extracted
 from observer.serve.worker import Services
 from observer.tools.status import day_of, llm_status
 from tests.serve.services import close, services_over
@@ -310,7 +310,7 @@ def extract(parts: Services, with_client: Any) -> Callable[..., Extracted]:
     def run(said: list[str] = SAID, daily_tokens: int = 100_000) -> Extracted:
         async def ask(client: LlmClient) -> Extracted:
             settings = Settings(llm_model="tiny", llm_daily_tokens=daily_tokens)
-            return await Extractor(client, parts._replace(settings=settings)).extracted(said)
+            return await extracted(client, parts._replace(settings=settings), said)
 
         found: Extracted = with_client(ask)
         return found

@@ -15,8 +15,7 @@ from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
-from observer.serve.lazy_store import LazyStore
-from observer.serve.worker import Health, Services, WriterThread
+from observer.serve.worker import Health, LazyStore, Services, WriterThread
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 from observer.upkeep.home_guard import HomeGuard

@@ -23,8 +23,15 @@ from observer.core.paths import Home
 from observer.local.pump import VIEW_TYPE, VIEWS
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.serve.http import BODY_BYTES, Guard, Handlers, ImportReceipt, PostReceipt, app
-from observer.serve.mcp.http import McpHttp
+from observer.serve.http import (
+    BODY_BYTES,
+    Guard,
+    Handlers,
+    ImportReceipt,
+    McpHttp,
+    PostReceipt,
+    app,
+)
 from observer.serve.mcp.server import McpFront
 from observer.tools.registry import tools_of, toolsets
 from observer.web.site import HomePages
@@ -151,10 +158,7 @@ def test_what_may_be_read_is_shown(client: TestClient) -> None:
     for path, said in reads.items():
         answer = client.get(path)
         assert (answer.status_code, answer.json()) == (200, said)
-
-
-def test_a_hook_is_shown_what_to_print(client: TestClient) -> None:
-    answer = client.post("/recall", content=b"OBS1")
+    answer = client.post("/recall", content=b"OBS1")  # which a hook prints
     assert (answer.status_code, answer.content) == (200, b"known: OBS1")
     assert answer.headers["content-length"] == "11"
 
@@ -388,27 +392,11 @@ class Listener:
 
 
 @pytest.fixture
-def listen(memory: Memory, home: Home) -> Callable[..., Listener]:
+def listen(doings: Handlers, memory: Memory, home: Home) -> Callable[..., Listener]:
     def open_one(door: socket.socket, guard: Guard | None = None) -> Listener:
-        doings = Handlers(
-            memory=memory,
-            status=dict,
-            post=lambda _: (),
-            take_past=lambda _: ImportReceipt(),
-            end_import=lambda: None,
-            schema=dict,
-            share=lambda _: {},
-            ask=lambda _: {},
-            recall=lambda _: b"",
-            commands=lambda _: b"",
-            link=dict,
-            logout=dict,
-            stop=lambda: None,
-        )
         front = McpFront(memory, view_of=HomePages(home).view)
-        served = serving(doings, front, guard)
         door.listen()
-        return Listener(served, door)
+        return Listener(serving(doings, front, guard), door)
 
     return open_one
 

@@ -332,9 +332,3 @@ def test_a_context_keeps_to_its_budget(documents: Documents, memory: Memory) -> 
     for most in (200, 400, 1500):
         text = documents.context(memory.project("my-api"), tokens=most)
         assert render.tokens(text) <= most
-
-
-def test_work_is_resumed_with_the_last_summaries_and_the_context(documents: Documents) -> None:
-    prompt = documents.resume("my-api")
-    assert prompt.index("add JWT login") < prompt.index("# Memory of my-api")
-    assert "not instructions" in prompt

@@ -241,7 +241,7 @@ def test_what_a_start_printed_is_shown_with_what_came_of_it(
     worker = ContextWorker(services_over(home), memory)
 
     def freshen() -> None:
-        worker.touch_all()
+        worker.touch([None])
         asyncio.run(worker.freshen())
 
     freshen()

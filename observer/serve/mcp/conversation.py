@@ -1,7 +1,7 @@
 """One client's requests on a stream of lines, as JSON-RPC 2.0 and both eras of MCP want them.
 
-The SDK would do the same at a millisecond of processor time a request and 60 MiB. A client's first
-request says whether it opens by `initialize` or describes itself in each.
+A client's first request says whether it opens by `initialize` or describes itself in each. The SDK
+would do the same at a millisecond of processor time a request and 60 MiB.
 """
 
 from __future__ import annotations
@@ -40,14 +40,11 @@ HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN_VERSIONS = ("2026-07-28",)
 UNSUPPORTED_VERSION = -32022
 READ_BYTES = 1 << 16
-MOST_OPEN = 64
-"""Unanswered requests of one client at which reading from it pauses."""
-DRAIN_S = 1.0
-"""How long a client that closed its end is kept for its outstanding answers."""
+MOST_OPEN = 64  # unanswered requests of one client at which reading from it pauses
+DRAIN_S = 1.0  # how long a client that closed its end is kept for its outstanding answers
 IDENTITY = {"name": "observer", "title": "observer: memory of earlier work", "version": __version__}
 _SPACE = pump.VERSION.partition("/")[0]
 _CAPABILITIES = {
-    "prompts": {"listChanged": False},
     "resources": {"listChanged": False, "subscribe": False},
     "tools": {"listChanged": False},
 }
@@ -112,20 +109,17 @@ class _Envelope(msgspec.Struct, rename=lambda name: f"{_SPACE}/{name}"):
 
 
 class Outlet(Protocol):
-    """Where answers go."""
+    """Where answers go, each with its line end; `drain` waits until there is room for more."""
 
-    def write(self, line: bytes, /) -> None:
-        """Take one answer, with its line end."""
+    def write(self, line: bytes, /) -> None: ...  # noqa: D102 - as above
 
-    async def drain(self) -> None:
-        """Wait until there is room for more."""
+    async def drain(self) -> None: ...  # noqa: D102 - as above
 
 
 class Conversation:
     """What is said on one stream; `instructions` are for the client's model.
 
-    One that `is_open` needs no opening; answers are awaited for `linger_s` at its end, None: for
-    ever.
+    One that `is_open` needs no opening. At its end answers are awaited for `linger_s`, or for ever.
     """
 
     def __init__(
@@ -143,7 +137,7 @@ class Conversation:
         self._is_modern: bool | None = None
         self._is_open = is_open
         self._linger_s = linger_s
-        self._client = Sender(asks=False, repeats=False, ask=self._ask)
+        self._client = self._able({}, repeats=False)
         self._running: dict[asyncio.Task[None], int | str] = {}
         self._asked: dict[int, asyncio.Future[Json]] = {}
         self._questions = 0
@@ -167,7 +161,6 @@ class Conversation:
             await asyncio.gather(*self._running, return_exceptions=True)
 
     def _take(self, line: bytes | None) -> None:
-        """Answer a line, or begin to."""
         try:
             message = _message(line)
         except RequestRefused as error:
@@ -216,7 +209,10 @@ class Conversation:
         if self._is_modern:
             if method == pump.OPENING:
                 raise _unsupported(params.get("protocolVersion"))
-            return self._described(meta)
+            envelope = typed(meta, _Envelope)
+            if envelope.protocolVersion not in MODERN_VERSIONS:
+                raise _unsupported(envelope.protocolVersion)
+            return self._able(envelope.clientCapabilities, repeats=True)
         if has_envelope:
             raise RequestRefused(INVALID_REQUEST, "this conversation was opened by initialize")
         if method in self._handlers.methods and not self._is_open:
@@ -224,13 +220,6 @@ class Conversation:
                 INVALID_PARAMS, "Invalid request parameters", "initialize comes first"
             )
         return self._client
-
-    def _described(self, meta: object) -> Sender:
-        envelope = typed(meta, _Envelope)
-        if envelope.protocolVersion not in MODERN_VERSIONS:
-            raise _unsupported(envelope.protocolVersion)
-        able = envelope.clientCapabilities
-        return Sender(_asks(able), repeats=True, ask=self._ask, shows=self._shows(able))
 
     def _own(self, method: str, params: Json, client: Sender) -> Json | None:
         """Return the result of what the era itself asks for; None for all else."""
@@ -240,14 +229,15 @@ class Conversation:
             return discovered(self._instructions, shows=client.shows)
         if method == pump.OPENING:
             opening = typed(params, _Opening)
-            able = opening.capabilities
-            self._client = client._replace(asks=_asks(able), shows=self._shows(able))
+            self._client = self._able(opening.capabilities, repeats=False)
             self._is_open = True
             return opened(self._instructions, opening.protocol_version, shows=self._client.shows)
         return {} if method == "ping" else None
 
-    def _shows(self, capabilities: Json) -> bool:
-        return bool(self._handlers.views) and pump.shows_views(capabilities)
+    def _able(self, capabilities: Json, *, repeats: bool) -> Sender:
+        asks = isinstance(capabilities.get("elicitation"), dict)
+        shows = bool(self._handlers.views) and pump.shows_views(capabilities)
+        return Sender(asks, repeats, self._ask, shows)
 
     def _note(self, method: str, params: Json) -> None:
         if method == "notifications/initialized":
@@ -261,8 +251,7 @@ class Conversation:
 
     async def _ask(self, form: Json) -> Json:
         """Have the client ask its person; raise RequestRefused if it refuses, or leaves."""
-        self._questions += 1
-        identifier = self._questions
+        self._questions = identifier = self._questions + 1
         asked: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._asked[identifier] = asked
         self._write({"id": identifier, "method": ELICIT, "params": form})
@@ -287,22 +276,19 @@ class Conversation:
             asked.set_result(answer.result)
 
     def _answer(self, identifier: int | str, method: str, result: Json) -> None:
-        self._write(
-            {"id": identifier, "result": framed(method, result) if self._is_modern else result}
-        )
+        shown = framed(method, result) if self._is_modern else result
+        self._write({"id": identifier, "result": shown})
 
     def _refuse(self, error: RequestRefused, identifier: int | str | None) -> None:
-        shown = {"code": error.code, "message": error.message, "data": error.data}
-        if error.data is None:
-            del shown["data"]
-        self._write({"id": identifier, "error": shown})
+        shown = {"code": error.code, "message": error.message}
+        more = {} if error.data is None else {"data": error.data}
+        self._write({"id": identifier, "error": shown | more})
 
     def _write(self, message: Mapping[str, Any]) -> None:
         self._writer.write(dump({"jsonrpc": "2.0", **message}) + b"\n")
 
 
 def _message(line: bytes | None) -> _Message:
-    """Return the message on a line; raise RequestRefused if it is none."""
     if line is None:
         raise RequestRefused(INVALID_REQUEST, f"line longer than {LINE_BYTES} bytes dropped")
     with suppress(msgspec.DecodeError):
@@ -327,10 +313,6 @@ def _key(identifier: int | str) -> int | str:
     with suppress(ValueError):
         return int(identifier)
     return identifier
-
-
-def _asks(capabilities: Json) -> bool:
-    return isinstance(capabilities.get("elicitation"), dict)
 
 
 def _unsupported(version: object) -> RequestRefused:

@@ -1,10 +1,10 @@
-"""Answers to MCP requests: tools, resources, prompts, questions to the person, as plain JSON."""
+"""Answers to MCP requests: tools, resources, questions to the person, as plain JSON."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, KeysView, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
@@ -32,8 +32,7 @@ FIELD = "approve"
 ELICIT = "elicitation/create"
 MARKDOWN = "text/markdown"
 VIEW = "ui://observer/{name}"
-BESIDE = "observer/"
-"""Begins the names of what a result holds for a view."""
+BESIDE = "observer/"  # begins the names of what a result holds for a view
 
 
 class RequestRefused(Exception):
@@ -45,11 +44,10 @@ class RequestRefused(Exception):
 
 
 class Sender(NamedTuple):
-    """Who sent a request: whether it asks a person, and how.
+    """Who sent a request: whether it asks a person, and how, and whether it `shows` views.
 
     One that `repeats`, as of 2026-07-28, is asked by the answer to its call, which it then repeats.
-    Otherwise `ask` sends it the form, and returns what it answers or raises `RequestRefused`. One
-    that `shows` renders the views of tools.
+    Otherwise `ask` sends it the form, and returns what it answers or raises `RequestRefused`.
     """
 
     asks: bool
@@ -63,8 +61,7 @@ class CallThreads:
 
     def __init__(self, most: int) -> None:
         self._pool = ThreadPoolExecutor(most, "mcp")
-        self.calls = 0
-        """Calls that are being answered."""
+        self.calls = 0  # calls that are being answered
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do work in a thread, in the context of the current task."""
@@ -82,10 +79,6 @@ class Params(msgspec.Struct, rename="camel"):
     meta: Json | None = msgspec.field(name="_meta", default=None)
 
 
-class _List(Params):
-    cursor: str | None = None
-
-
 class _Call(Params, kw_only=True):
     name: str
     arguments: Json | None = None
@@ -96,22 +89,7 @@ class _Read(Params, kw_only=True):
     uri: str
 
 
-class _Prompt(Params, kw_only=True):
-    name: str
-    arguments: dict[str, str] | None = None
-
-
 _Work = Callable[[Any, Sender], Awaitable[Json]]  # the first are the method's parameters
-_PROMPTS = {
-    "resume_work": ("Resume work", "Go on where the last sessions in this project stopped."),
-    "review": ("Review notes", "Settle which of the notes that are near each other still hold."),
-}
-
-_PROJECT = {
-    "description": "Name or folder; left out: where you are.",
-    "name": "project",
-    "required": False,
-}
 
 
 class McpHandlers:
@@ -135,45 +113,32 @@ class McpHandlers:
         self._unknown_tool = METHOD_NOT_FOUND if speaks_json_rpc else INVALID_PARAMS
         self.lists: dict[str, Json] = {
             "tools/list": {"tools": [_listed(tool) for tool in tools.values()]},
-            "prompts/list": {
-                "prompts": [
-                    {"arguments": [_PROJECT], "description": about, "name": name, "title": title}
-                    for name, (title, about) in _PROMPTS.items()
-                ]
-            },
             "resources/templates/list": {
                 "resourceTemplates": [
                     {"description": about, "mimeType": MARKDOWN, "name": name, "uriTemplate": uri}
                     for uri, name, about in documents.KINDS
                 ]
             },
-        }
-        """What depends on the toolsets alone, by method."""
-        self._methods: dict[str, tuple[type[Params], _Work]] = {
-            **dict.fromkeys(self.lists, (_List, self._list_tools)),
+        }  # what depends on the toolsets alone, by method
+        self.methods: dict[str, tuple[type[Params], _Work]] = {
+            **dict.fromkeys(self.lists, (Params, self._list_tools)),
             "tools/call": (_Call, self._call_tool),
-            "resources/list": (_List, self._list_resources),
+            "resources/list": (Params, self._list_resources),
             "resources/read": (_Read, self._read_resource),
-            "prompts/get": (_Prompt, self._get_prompt),
         }
-
-    @property
-    def methods(self) -> KeysView[str]:
-        """Return what is answered."""
-        return self._methods.keys()
 
     async def answer(self, method: str, params: Mapping[str, Any], client: Sender) -> Json:
         """Return the result of a request; raise RequestRefused by the method, or without one."""
-        if method not in self._methods:
+        if method not in self.methods:
             raise RequestRefused(METHOD_NOT_FOUND, "Method not found", method)
-        shape, work = self._methods[method]
+        shape, work = self.methods[method]
         given = typed(params, shape)
         listed = self.lists.get(method)
         if listed is None or (method == "tools/list" and client.shows and self.views):
             return await work(given, client)
         return listed
 
-    async def _list_tools(self, _list: _List, _client: Sender) -> Json:
+    async def _list_tools(self, _list: Params, _client: Sender) -> Json:
         listed: list[Json] = [*self.lists["tools/list"]["tools"]]
         for place, tool in enumerate(self._tools.values()):
             if tool.view:
@@ -187,10 +152,9 @@ class McpHandlers:
         if tool is None:
             raise RequestRefused(self._unknown_tool, f"no tool {call.name[:MOST_REPEATED]!r}")
         arguments = call.arguments or {}
+        run = partial(_run, tool, arguments=arguments, shows=client.shows)
         try:
-            work = partial(tool.call, arguments)
-            run = partial(_run, tool, arguments=arguments, shows=client.shows)
-            question, done = await self._in_thread(partial(run, work))
+            question, done = await self._in_thread(partial(run, partial(tool.call, arguments)))
             if question:
                 said = await _consent(client, call, question)
                 if isinstance(said, dict):
@@ -205,16 +169,9 @@ class McpHandlers:
                 f"{tool.name} failed inside observer", hint="see the daemon's log"
             )
             return _failed(tool, unforeseen)
-        images = [{"data": data, "mimeType": kind, "type": "image"} for kind, data in done.images]
-        return {
-            **({"_meta": done.beside} if done.beside else {}),
-            "content": [*map(_text, done.texts), *images],
-            "isError": done.is_error,
-            "structuredContent": done.content,
-        }
+        return done
 
-    async def _list_resources(self, _list: _List, client: Sender) -> Json:
-        """List the context of the client's project and the summaries of its last sessions."""
+    async def _list_resources(self, _list: Params, client: Sender) -> Json:
         documents = await self._in_thread(self._documents.suggested)
         listed = [
             {"mimeType": MARKDOWN, "name": name, "title": title, "uri": uri}
@@ -229,29 +186,16 @@ class McpHandlers:
 
     async def _read_resource(self, read: _Read, _client: Sender) -> Json:
         if self._view_of and read.uri in self.views:
-            view = partial(self._view_of, self.views[read.uri].view)
-            text = await self._in_thread(view)
+            text = await self._in_thread(partial(self._view_of, self.views[read.uri].view))
             ui = {"csp": {}, "prefersBorder": True}
             page = {"_meta": {"ui": ui}, "mimeType": VIEW_TYPE, "text": text, "uri": read.uri}
             return {"contents": [page]}
-        text = await self._written(partial(self._documents.read, read.uri), asked=read.uri)
-        return {"contents": [{"mimeType": MARKDOWN, "text": text, "uri": read.uri}]}
-
-    async def _get_prompt(self, prompt: _Prompt, _client: Sender) -> Json:
-        writers = {"resume_work": self._documents.resume, "review": self._documents.review}
-        if prompt.name not in writers:
-            raise RequestRefused(INVALID_PARAMS, f"no prompt {prompt.name[:MOST_REPEATED]!r}")
-        project = (prompt.arguments or {}).get("project") or ""
-        text = await self._written(partial(writers[prompt.name], project), asked=project)
-        message = {"content": _text(text), "role": "user"}
-        return {"description": _PROMPTS[prompt.name][0], "messages": [message]}
-
-    async def _written(self, work: Callable[[], str], *, asked: str) -> str:
         try:
-            return await self._in_thread(work)
+            text = await self._in_thread(partial(self._documents.read, read.uri))
         except ObserverError as error:
-            short = render.error(explained(error, {"": asked}))
+            short = render.error(explained(error, {"": read.uri}))
             raise RequestRefused(INVALID_PARAMS, short) from error
+        return {"contents": [{"mimeType": MARKDOWN, "text": text, "uri": read.uri}]}
 
 
 def typed(params: object, shape: type[P]) -> P:
@@ -276,44 +220,26 @@ async def _consent(client: Sender, call: _Call, question: PersonQuestion) -> boo
         "required": [FIELD],
     }
     form = {"message": question.text, "mode": "form", "requestedSchema": schema}
-    if client.repeats:
-        given = (call.input_responses or {}).get(question.key)
-        if given is not None:
-            return _is_yes(given)
+    said: object = (call.input_responses or {}).get(question.key)
+    if client.repeats and said is None:
         asking = {"method": ELICIT, "params": form}
         return {"inputRequests": {question.key: asking}, "resultType": "input_required"}
-    try:
-        said = await client.ask(form)
-    except RequestRefused as error:
-        logger.info("the client did not ask: %s", error)
-        return False
-    return _is_yes(said)
-
-
-def _is_yes(said: object) -> bool:
+    if not client.repeats:
+        said = None
+        try:
+            said = await client.ask(form)
+        except RequestRefused as error:
+            logger.info("the client did not ask: %s", error)
     match said:
         case {"action": "accept", "content": {"approve": True}}:
             return True
     return False
 
 
-class _Answer(NamedTuple):
-    """What a tool answered, marked as data."""
-
-    texts: tuple[str, ...]
-    content: Json
-    is_error: bool
-    images: list[tuple[str, str]]
-    beside: Json
-
-
 def _run(
     tool: Tool, call: Callable[[], ToolResult[Any]], *, arguments: dict[str, Any], shows: bool
-) -> tuple[PersonQuestion | None, _Answer]:
-    """Call a tool, or what a person agreed to; return what it asks the person, and its answer.
-
-    What stands beside the result is made where the client `shows` views.
-    """
+) -> tuple[PersonQuestion | None, Json]:
+    """Call a tool, or what a person agreed to; return what it asks the person, and its result."""
     answer = call()
     found = msgspec.to_builtins(answer.result)
     if answer.notice:
@@ -321,11 +247,18 @@ def _run(
     echoes = Echoes(arguments)
     content = defused_content(echoes.taken_out_of(found))
     texts = _texts(tool, answer, content, echoes)
-    shown = marked_content(content) if tool.is_fenced else content
     images = [answer.image] if answer.image else []
     made = msgspec.to_builtins(answer.beside()) if shows and answer.beside else {}
     beside = defused_content(echoes.taken_out_of({BESIDE + name: made[name] for name in made}))
-    return answer.question, _Answer(texts, shown, answer.is_error, images, beside)
+    return answer.question, {
+        **({"_meta": beside} if beside else {}),
+        "content": [
+            *map(_text, texts),
+            *({"data": data, "mimeType": kind, "type": "image"} for kind, data in images),
+        ],
+        "isError": answer.is_error,
+        "structuredContent": marked_content(content) if tool.is_fenced else content,
+    }
 
 
 def _texts(tool: Tool, answer: ToolResult[Any], content: Json, echoes: Echoes) -> tuple[str, ...]:

@@ -1,8 +1,4 @@
-"""The MCP server: connections and their toolsets, folders and instructions.
-
-The event loop never waits for a read of the memory, malformed input ends its own connection only,
-and a rule that a person approved holds from the next connection on.
-"""
+"""The MCP server: connections and their toolsets, folders and instructions; kept answers."""
 
 from __future__ import annotations
 
@@ -20,6 +16,7 @@ import orjson
 
 from observer import __version__
 from observer.core import client_variables
+from observer.core.disk import replace
 from observer.core.errors import BadInput, DaemonUnavailable, ObserverError
 from observer.core.paths import make_private
 from observer.core.value import decode_json
@@ -27,7 +24,7 @@ from observer.local.pump import PROTOCOL, hello, path_of
 from observer.memory.api import Memory
 from observer.serve.mcp.conversation import Conversation, LineReader, before_calls
 from observer.serve.mcp.handlers import CallThreads, Json, McpHandlers
-from observer.serve.worker import Services, Worker
+from observer.serve.worker import Services, Worker, end
 from observer.tools import render
 from observer.tools.documents import Documents
 from observer.tools.fence import without_links
@@ -38,9 +35,12 @@ logger = logging.getLogger(__name__)
 HELLO_S = 10.0
 CONCURRENT_CALLS = 8
 """Calls that run at once; more would only wait for each other in the interpreter."""
-HEADING = "## House Rules"
-MOST_RULES = 100_000
-"""Characters of rules that a client may ask for."""
+MOST_RULES = 100_000  # characters of rules that a client may ask for
+
+GIVE_WAY_SHARE = 1.0
+"""How long a thread waits for calls at most, as a share of its work: a backlog goes on at half its
+speed while somebody asks without a pause."""
+GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001  # how long it waits at most at a time: several searches
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -54,11 +54,7 @@ class Hello(msgspec.Struct, frozen=True):
 
 
 class McpFront:
-    """Every MCP connection of one daemon.
-
-    `rules_chars` is the budget of rules in the instructions, unless the client's environment says
-    one; `greeted` is called with the first line of each connection that is served.
-    """
+    """The MCP connections of one daemon; `greeted` hears the first line of each."""
 
     def __init__(
         self,
@@ -77,10 +73,7 @@ class McpFront:
         self._handlers: dict[tuple[str, ...], McpHandlers] = {}
         self.streams: dict[str, asyncio.Queue[bytes | None]] = {}
         """Where what clients of server-sent events post goes, by their session; None ends one."""
-
-    def calls(self) -> int:
-        """Return the number of calls that are being answered; safe from any thread."""
-        return self._threads.calls
+        self._may_wait_s, self._resumed_s = 0.0, time.monotonic()
 
     def handlers(self, tools: str = "core") -> McpHandlers:
         """Return the handlers for some toolsets, made once; raise BadInput if they clash."""
@@ -88,8 +81,7 @@ class McpFront:
         if names not in self._handlers:
             served = tools_of(names, self._memory, self._folder.get)
             documents = Documents(self._memory, self._folder.get)
-            made = McpHandlers(served, documents, self._threads, self._view_of)
-            self._handlers[names] = made
+            self._handlers[names] = McpHandlers(served, documents, self._threads, self._view_of)
         return self._handlers[names]
 
     async def enter(
@@ -129,7 +121,7 @@ class McpFront:
         texts = [f"### {rule.title}\n{rule.narrative}" for rule in rules]
         if left_out:
             texts.append(f"({left_out} more did not fit; recall notes of type rule)")
-        return without_links("\n\n".join([HEADING, *texts])) if texts else ""
+        return without_links("\n\n".join(["## House Rules", *texts])) if texts else ""
 
     async def serve_stream(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -137,9 +129,10 @@ class McpFront:
         """Serve one connection from its hello line to its end; never raises for its input."""
         lines = LineReader(reader)
         try:
-            line = await asyncio.wait_for(anext(lines), HELLO_S)
-            handlers, instructions = await self._greet(line)
-            await Conversation(handlers, instructions, writer).run(lines)
+            said = _greeting(await asyncio.wait_for(anext(lines), HELLO_S))
+            entered = await self.enter(said.cwd, said.tools, said.variables)
+            self._greeted(said)
+            await Conversation(*entered, writer).run(lines)
         except ObserverError as error:
             refused = {"error": render.error(error), "exit_code": error.exit_code}
             writer.write(orjson.dumps(refused) + b"\n")
@@ -150,60 +143,76 @@ class McpFront:
         finally:
             writer.close()
 
-    async def _greet(self, line: bytes | None) -> tuple[McpHandlers, str]:
+    async def serve(self, listener: socket.socket) -> None:
+        """Serve the listening MCP socket until cancelled."""
+        conversations: set[asyncio.Task[None]] = set()
+
+        def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.create_task(self.serve_stream(reader, writer))
+            conversations.add(task)  # asyncio itself keeps only weak references
+            task.add_done_callback(conversations.discard)
+
+        server = await asyncio.start_unix_server(greet, sock=listener)
         try:
-            said = decode_json(line or b"", Hello)
-        except msgspec.DecodeError as error:
-            raise BadInput(
-                "the first line is not a hello", hint="connect with: observer mcp"
-            ) from error
-        if said.observer != PROTOCOL:
-            raise DaemonUnavailable(
-                f"this daemon ({__version__}) speaks protocol {PROTOCOL}, not {said.observer}",
-                hint="restart the MCP server in your editor",
-            )
-        entered = await self.enter(said.cwd, said.tools, said.variables)
-        self._greeted(said)
-        return entered
+            await asyncio.Event().wait()
+        finally:
+            server.close()
+            await end(list(conversations))
+
+    def leave(self) -> None:
+        """End the connections that would last as long as their clients."""
+        for inbox in self.streams.values():
+            inbox.put_nowait(None)
+
+    def give_way(self, is_awaited: Callable[[], bool] = lambda: False) -> None:
+        """Let calls that are being answered go first, unless somebody awaits the thread itself."""
+        began_s = time.monotonic()
+        worked_s = began_s - self._resumed_s
+        may_wait_s = min(GIVE_WAY_S, self._may_wait_s + GIVE_WAY_SHARE * worked_s)
+        until_s = began_s + may_wait_s
+        while self._threads.calls and not is_awaited() and time.monotonic() < until_s:
+            time.sleep(GIVE_WAY_STEP_S)
+        self._resumed_s = time.monotonic()
+        self._may_wait_s = may_wait_s - (self._resumed_s - began_s)
 
     def opening(self, tools: str, instructions: str) -> dict[str, dict[str, Json]]:
         """Return what a client is answered before it calls a tool, by version and method."""
         return before_calls(self.handlers(tools).lists, instructions)
 
 
-# --- what a daemon serves, and what is answered while it starts ----------------------------------
+def _greeting(line: bytes | None) -> Hello:
+    try:
+        said = decode_json(line or b"", Hello)
+    except msgspec.DecodeError as error:
+        hint = "connect with: observer mcp"
+        raise BadInput("the first line is not a hello", hint=hint) from error
+    if said.observer != PROTOCOL:
+        raise DaemonUnavailable(
+            f"this daemon ({__version__}) speaks protocol {PROTOCOL}, not {said.observer}",
+            hint="restart the MCP server in your editor",
+        )
+    return said
 
-MOST_KEPT = 32
-"""Files that are kept; the one that was asked for longest ago goes first."""
-LOOK_AGAIN_S = 1.0
-"""Least time between two looks at what has changed."""
 
-
-class Asked(msgspec.Struct, frozen=True):
-    """What a client connects with; no folder stands for one that no file is kept for."""
-
-    folder: str = msgspec.field(name="cwd")
-    tools: str
-    variables: tuple[str, ...] = ()
+MOST_KEPT = 32  # files that are kept; the one that was asked for longest ago goes first
+LOOK_AGAIN_S = 1.0  # least time between two looks at what has changed
 
 
 class KeptOpenings(Worker):
-    """Keeps what `observer mcp` answers while the daemon starts: `initialize`, the lists of tools.
-
-    A file for each folder and choice of toolsets that a client connected with lately.
-    """
+    """Keeps what `observer mcp` answers while the daemon starts, for each first line."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services)
-        self._kept: dict[Asked, str | None] = {}
-        """Oldest first, each with the instructions in its file, None before it is written."""
+        self._kept: dict[bytes, str | None] = {}
+        """First lines, oldest first; the instructions in the file of each, None before it is there.
+        """
 
     def greeted(self, greeting: Hello) -> None:
         """Note that a client connected; called in the event loop's thread."""
         if greeting.version == __version__:
             for folder in ("", greeting.cwd):  # the first is for folders never seen
-                asked = Asked(folder, greeting.tools, greeting.variables)
-                self._kept[asked] = self._kept.pop(asked, None)
+                line = hello(greeting.tools, folder, greeting.variables)
+                self._kept[line] = self._kept.pop(line, None)
             self.wake()
 
     async def run(self, front: McpFront) -> None:
@@ -216,105 +225,37 @@ class KeptOpenings(Worker):
 
     def load(self) -> None:
         """Note what the files of earlier daemons are for; those of other versions are deleted."""
-        kept: list[Asked] = []
+        kept: list[bytes] = []
         files = (self._home.context / "mcp").glob("*.json")
         for path in sorted(files, key=lambda path: path.stat().st_mtime_ns):
             with suppress(OSError, msgspec.DecodeError), path.open("rb") as file:
-                kept.append(decode_json(file.readline(), Asked))
+                asked = decode_json(file.readline(), Hello)
+                kept.append(hello(asked.tools, asked.cwd, asked.variables))
             if not kept or path != self._path(kept[-1]):
                 path.unlink(missing_ok=True)
-        self._kept = dict.fromkeys(kept) | {Asked("", "core"): None} | self._kept
+        self._kept = dict.fromkeys(kept) | {hello("core", ""): None} | self._kept
 
     async def freshen(self, front: McpFront) -> None:
         """Write each file whose text changed, and delete those beyond `MOST_KEPT`."""
         self._news.clear()
-        for asked in list(self._kept)[:-MOST_KEPT]:
-            self._forget(asked)
-        for asked, written in list(self._kept.items()):
-            client = (asked.folder, asked.tools, asked.variables)
+        gone = list(self._kept)[:-MOST_KEPT]
+        for line, written in list(self._kept.items())[-MOST_KEPT:]:
+            asked = decode_json(line, Hello)
+            client = (asked.cwd, asked.tools, asked.variables)
             try:
                 said = await asyncio.to_thread(front.instructions, *client)
             except BadInput:  # a toolset of a package that is gone
-                self._forget(asked)
+                gone.append(line)
                 continue
             if said != written:
                 answers = await asyncio.to_thread(front.opening, asked.tools, said)
-                path = self._path(asked)
+                path = self._path(line)
                 make_private(path.parent)
-                fresh = path.with_suffix(".new")
-                fresh.write_bytes(_hello(asked) + orjson.dumps(answers))
-                fresh.replace(path)
-                self._kept[asked] = said
+                await asyncio.to_thread(replace, path, line + orjson.dumps(answers))
+                self._kept[line] = said
+        for line in gone:
+            del self._kept[line]
+            self._path(line).unlink(missing_ok=True)
 
-    def _forget(self, asked: Asked) -> None:
-        del self._kept[asked]
-        self._path(asked).unlink(missing_ok=True)
-
-    def _path(self, asked: Asked) -> Path:
-        return Path(path_of(str(self._home.root), _hello(asked)))
-
-
-def _hello(asked: Asked) -> bytes:
-    return hello(asked.tools, asked.folder, asked.variables)
-
-
-GIVE_WAY_SHARE = 1.0
-"""How long a thread waits for calls at most, as a share of its work: a backlog goes on at half its
-speed while somebody asks without a pause."""
-GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001
-"""How long it waits at most at a time: several searches."""
-
-
-class McpServers:
-    """The MCP servers of one daemon."""
-
-    def __init__(
-        self, services: Services, memory: Memory, view_of: Callable[[str], str] | None = None
-    ) -> None:
-        self.openings = KeptOpenings(services)
-        self.front = McpFront(
-            memory,
-            rules_chars=services.settings.rules_chars,
-            view_of=view_of,
-            greeted=self.openings.greeted,
-        )
-        self._may_wait_s, self._resumed_s = 0.0, time.monotonic()
-
-    async def serve(self, listener: socket.socket) -> None:
-        """Serve the listening MCP socket until cancelled."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._serve_lines(listener))
-            tasks.create_task(self.openings.run(self.front))
-
-    async def _serve_lines(self, listener: socket.socket) -> None:
-        conversations: set[asyncio.Task[None]] = set()
-
-        def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.create_task(self.front.serve_stream(reader, writer))
-            conversations.add(task)  # asyncio itself keeps only weak references
-            task.add_done_callback(conversations.discard)
-
-        server = await asyncio.start_unix_server(greet, sock=listener)
-        try:
-            await asyncio.Event().wait()
-        finally:
-            server.close()
-            for task in conversations:
-                task.cancel()
-            await asyncio.gather(*conversations, return_exceptions=True)
-
-    def leave(self) -> None:
-        """End the connections that would last as long as their clients."""
-        for inbox in self.front.streams.values():
-            inbox.put_nowait(None)
-
-    def give_way(self, is_awaited: Callable[[], bool] = lambda: False) -> None:
-        """Let calls that are being answered go first, unless somebody awaits the thread itself."""
-        began_s = time.monotonic()
-        worked_s = began_s - self._resumed_s
-        may_wait_s = min(GIVE_WAY_S, self._may_wait_s + GIVE_WAY_SHARE * worked_s)
-        until_s = began_s + may_wait_s
-        while self.front.calls() and not is_awaited() and time.monotonic() < until_s:
-            time.sleep(GIVE_WAY_STEP_S)
-        self._resumed_s = time.monotonic()
-        self._may_wait_s = may_wait_s - (self._resumed_s - began_s)
+    def _path(self, line: bytes) -> Path:
+        return Path(path_of(str(self._home.root), line))

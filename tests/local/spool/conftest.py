@@ -10,6 +10,16 @@ from typing import Any
 
 import pytest
 
+from observer.core.paths import Home
+from observer.local.spool import Spool
+
+
+@pytest.fixture
+def spool(home: Home) -> Spool:
+    spool = Spool(home.spool)
+    spool.prepare()
+    return spool
+
 
 @pytest.fixture
 def unreadable(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:

@@ -7,16 +7,15 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from legible import legible
 from mcp import Client, StdioServerParameters
 
 from observer.core.paths import Home
 from tests.support import Observer, Until
+from tests.upkeep.purge.conftest import holding
 
 pytestmark = pytest.mark.slow(waits=True)
 
@@ -58,17 +57,6 @@ def export(tmp_path: Path) -> Path:
     return path
 
 
-def found(home: Home) -> list[str]:
-    """Return the files in which the word stands; some are deleted while it is looked for."""
-    held = []
-    for folder, _, names in os.walk(home.root):
-        for path in (Path(folder, name) for name in names):
-            with suppress(OSError):  # gone meanwhile, or a socket
-                if CANARY.encode() in legible(path):
-                    held.append(path.name)
-    return held
-
-
 def test_an_imported_memory_is_its_users_alone(within: Observer, call: Call, export: Path) -> None:
     within("up")
     assert within("import", "mem0", str(export)).returncode == 0
@@ -88,18 +76,18 @@ def test_without_grace_no_byte_of_the_home_holds_what_was_deleted(
     call("add_memory", messages=[{"role": "user", "content": f"{CANARY}s sing"}], user_id="bob")
     call("search_memories", query="birds", user_id="bob")
     within("backup")
-    copies = [path.name for path in home.backups.glob("*.db")]
-    assert {"observer.db-wal", *copies} <= {*found(home)}
+    copies = [f"backups/{path.name}" for path in home.backups.glob("*.db")]
+    assert {"observer.db-wal", *copies} <= {*holding(home, CANARY)}
     answer = call("delete_all_memories", user_id="bob")
     assert "Deleted 4 memories for user bob\nFinal now" in answer
-    until(lambda: not found(home), wait_s=50)
+    until(lambda: not holding(home, CANARY), wait_s=50)
     assert "Likes cats" in call("get_all_memories", user_id="eve")
     again = within("import", "mem0", str(export.rename(export.with_name("again.json"))))
     assert "purged" in again.stdout
     assert "Found 0 memories" in call("get_all_memories", user_id="bob")
     within("down")
     within("doctor", "--rebuild")
-    assert found(home) == []
+    assert holding(home, CANARY) == []
 
 
 def test_within_the_grace_the_owner_of_the_machine_alone_brings_all_back(

@@ -19,8 +19,8 @@ from observer.index import Index
 from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import ModelInfo, find
 from observer.local import client
-from observer.serve.index import IndexWorker
-from observer.serve.lazy_store import LazyStore
+from observer.serve.drain import IndexWorker
+from observer.serve.worker import LazyStore
 from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
 from observer.store.interface import Store
@@ -86,26 +86,19 @@ def put(store: Store, *made: Item) -> None:
         writer.put_items(made)
 
 
-def test_what_was_stored_without_a_vector_gets_one(
+def test_all_without_a_vector_of_this_model_get_one_and_those_of_others_go(
     bench: Bench, store: SqliteStore, info: ModelInfo
 ) -> None:
     put(store, *items(70))
-    bench.run(bench.tasks.run_embedding, until=lambda: bench.vectors() == {info.id: 70})
-
-
-def test_another_model_embeds_everything_anew_and_drops_the_old_vectors(
-    bench: Bench, store: SqliteStore, info: ModelInfo
-) -> None:
-    put(store, *items(40))
     with store.write() as writer:
         writer.put_vectors("former", {item.id: b"1234" for item in items(40)})
-    bench.run(bench.tasks.run_embedding, until=lambda: bench.vectors() == {info.id: 40})
+    bench.run(bench.tasks.run_embedding, until=lambda: bench.vectors() == {info.id: 70})
 
 
 def test_what_comes_later_is_embedded_when_no_more_comes(
     bench: Bench, store: SqliteStore, info: ModelInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("observer.serve.index.STILL_S", 0.05)
+    monkeypatch.setattr("observer.serve.drain.STILL_S", 0.05)
     put(store, *items(3))
 
     def has_all() -> bool:
@@ -122,8 +115,8 @@ def test_what_comes_later_is_embedded_when_no_more_comes(
 def test_what_never_ends_is_embedded_in_between(
     bench: Bench, store: SqliteStore, info: ModelInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("observer.serve.index.STILL_S", 60)
-    monkeypatch.setattr("observer.serve.index.LATEST_S", 0.2)
+    monkeypatch.setattr("observer.serve.drain.STILL_S", 60)
+    monkeypatch.setattr("observer.serve.drain.LATEST_S", 0.2)
     put(store, *items(1))
 
     def has_all() -> bool:
@@ -148,8 +141,8 @@ def test_the_index_takes_up_what_is_stored_later_in(
     bench: Bench, store: SqliteStore, monkeypatch: pytest.MonkeyPatch, project: int | None
 ) -> None:
     given: list[int] = []
-    monkeypatch.setattr("observer.serve.index.QUIET_S", 0.01)
-    monkeypatch.setattr("observer.serve.index.give_memory_back", lambda: given.append(1))
+    monkeypatch.setattr("observer.serve.drain.QUIET_S", 0.01)
+    monkeypatch.setattr("observer.serve.drain.give_memory_back", lambda: given.append(1))
 
     def has_all() -> bool:
         if given == [1]:  # all is done, and it waits
@@ -165,9 +158,9 @@ def test_in_times_of_quiet_the_index_is_made_quick_to_ask_and_memory_given_back(
     bench: Bench, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[int] = []
-    monkeypatch.setattr("observer.serve.index.QUIET_S", 0.01)
+    monkeypatch.setattr("observer.serve.drain.QUIET_S", 0.01)
     monkeypatch.setattr(
-        "observer.serve.index.give_memory_back", lambda: given.append(len(bench.index._segments))
+        "observer.serve.drain.give_memory_back", lambda: given.append(len(bench.index._segments))
     )
     for start, count in ((1, 160), (201, 60)):
         put(store, *items(count, start=start))
@@ -182,9 +175,9 @@ def test_memory_is_given_back_though_it_is_never_quiet(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[None] = []
-    monkeypatch.setattr("observer.serve.index.QUIET_S", 60.0)
-    monkeypatch.setattr("observer.serve.index.GIVE_BACK_S", 0.0)
-    monkeypatch.setattr("observer.serve.index.give_memory_back", lambda: given.append(None))
+    monkeypatch.setattr("observer.serve.drain.QUIET_S", 60.0)
+    monkeypatch.setattr("observer.serve.drain.GIVE_BACK_S", 0.0)
+    monkeypatch.setattr("observer.serve.drain.give_memory_back", lambda: given.append(None))
     bench.run(bench.tasks.run, until=lambda: given)
     assert given
 
@@ -274,8 +267,8 @@ def test_a_daemon_killed_while_it_embeds_leaves_each_item_one_vector(
 def test_a_model_that_nobody_needs_is_let_go(
     bench: Bench, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("observer.serve.index.REST_EVERY_S", 0.01)
-    monkeypatch.setattr("observer.serve.index.UNUSED_S", 0.0)
+    monkeypatch.setattr("observer.serve.drain.REST_EVERY_S", 0.01)
+    monkeypatch.setattr("observer.serve.drain.UNUSED_S", 0.0)
     put(store, *items(3))
     bench.model.encode_patiently("target")
     bench.run(bench.tasks.run, bench.tasks.run_resting, until=lambda: not bench.model.is_loaded)

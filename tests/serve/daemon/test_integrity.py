@@ -16,9 +16,8 @@ from observer.core.errors import StoreDamaged
 from observer.core.paths import Home
 from observer.local import client
 from observer.serve import maintenance
-from observer.serve.lazy_store import LazyStore
 from observer.serve.maintenance import IntegrityWorker
-from observer.serve.worker import Health
+from observer.serve.worker import Health, LazyStore
 from observer.store.database import SqliteStore
 from observer.tools.status import current
 from observer.upkeep.losses import Loss, losses, note, request_repair

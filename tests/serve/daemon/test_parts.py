@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -27,16 +28,31 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
 from observer.serve.daemon import DaemonLog, SecretlessFormatter
-from observer.serve.drain import FEW, MOST_REST_S, Wakes, rest_s, watch
+from observer.serve.drain import (
+    FEW,
+    MOST_REST_S,
+    Wakes,
+    forget_code,
+    give_memory_back,
+    rest_s,
+    watch,
+)
 from observer.serve.http import ImportReceipt
-from observer.serve.index import forget_code, give_memory_back
-from observer.serve.lazy_store import LazyStore, RequestStore
 from observer.serve.mcp import server as listening
-from observer.serve.mcp.server import McpServers
+from observer.serve.mcp.server import McpFront
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.requests import import_events, post_events
 from observer.serve.watcher import WatchWorker
-from observer.serve.worker import NICE, WRITER_NICE, Health, WriterThread, background, heard
+from observer.serve.worker import (
+    NICE,
+    WRITER_NICE,
+    Health,
+    LazyStore,
+    RequestStore,
+    WriterThread,
+    background,
+    heard,
+)
 from observer.store.database import SqliteStore
 from observer.store.migrations import migrations
 from observer.tools.status import REMEMBERED_MS, current, from_disk
@@ -164,17 +180,14 @@ async def _watching(wakes: Wakes) -> AsyncIterator[Health]:
         pytest.param(b"{", "not JSON", id="not JSON"),
         pytest.param(b"[" * 100_000, "not JSON", id="too deep"),
         pytest.param(b'"\xff"', "not JSON", id="not UTF-8"),
-        pytest.param(
-            b'{"kind":"custom","name":"a","more":%s1%s}' % (b"[" * 1_010, b"]" * 1_010),
-            "nested too deep",
-            id="too deep to be kept",
-        ),
+        pytest.param(b'{"kind":"custom","name":"a","more":%s1%s}' % (b"[" * 1_010, b"]" * 1_010),
+            "nested too deep", id="too deep to be kept"),
         pytest.param(b"{}", "field 'kind': missing", id="no kind"),
         pytest.param(b'{"kind": null}', "field 'kind': 'None'", id="a kind that is none"),
         pytest.param(b'[{"kind":"prompt","text":"a"},{"kind":"x"}]', "event 1: ", id="the second"),
         pytest.param(b"[" + b"1," * 5_000 + b"1]", "5,001 events", id="too many"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_event_is_refused_whole(body: bytes, complaint: str) -> None:
     stored: list[object] = []
     with pytest.raises(BadInput, match=complaint):
@@ -183,13 +196,8 @@ def test_what_is_no_event_is_refused_whole(body: bytes, complaint: str) -> None:
 
 
 def test_an_import_counts_what_became_of_its_events() -> None:
-    fates = [
-        Receipt(seq=1),
-        Receipt(known="a"),
-        Receipt(is_purged=True),
-        Receipt(is_expired=True),
-        Receipt(),
-    ]
+    fates = [Receipt(seq=1), Receipt(known="a"), Receipt(is_purged=True), Receipt(is_expired=True)]
+    fates.append(Receipt())
     found = import_events(b"[]", lambda _events, _project: fates)
     assert found == ImportReceipt(stored=1, known=1, purged=1, expired=1, excluded=1)
 
@@ -241,16 +249,13 @@ def _no_folder(place: str, home: Home) -> None:
     ("prepare", "said"),
     [
         pytest.param(_broken, "store: ", id="a broken database"),
-        pytest.param(
-            _of_before_an_upgrade, "make them anew with: observer doctor --rebuild", id="upgraded"
-        ),
-        *(
-            pytest.param(partial(_no_folder, place), f"spool: {{root}}/{place}", id=place)
-            for place in ("spool", "spool/new", "spool/shell")
-        ),
+        pytest.param(_of_before_an_upgrade, "make them anew with: observer doctor --rebuild",
+            id="upgraded"),
+        *(pytest.param(partial(_no_folder, place), f"spool: {{root}}/{place}", id=place)
+            for place in ("spool", "spool/new", "spool/shell")),
         pytest.param(lambda home: home.root.touch(), "home: {root} is not a folder", id="a file"),
     ],
-)
+)  # fmt: skip
 def test_the_status_says_what_is_wrong(
     home: Home, prepare: Callable[[Home], None], said: str
 ) -> None:
@@ -258,22 +263,15 @@ def test_the_status_says_what_is_wrong(
     assert said.format(root=home.root) in (from_disk(home).degraded or "")
 
 
-def test_the_status_of_a_home_below_a_file_says_so(home: Home) -> None:
-    home.root.touch()
-    assert from_disk(Home(home.root / "x")).degraded == f"home: {home.root} is not a folder"
-
-
-def test_the_status_of_a_read_only_home_says_so(
+def test_the_status_says_that_a_home_cannot_be_used(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home.root.mkdir()
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    assert from_disk(home).degraded == f"home: {home.root} cannot be written"
-
-
-def test_the_status_of_a_home_of_another_user_says_so(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    home.seen.touch()
+    assert from_disk(Home(home.seen / "x")).degraded == f"home: {home.seen} is not a folder"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda *_: False)
+        assert from_disk(home).degraded == f"home: {home.root} cannot be written"
     look = Path.exists
 
     def refuse(path: Path) -> bool:
@@ -281,18 +279,8 @@ def test_the_status_of_a_home_of_another_user_says_so(
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
         return look(path)
 
-    home.root.mkdir()
     monkeypatch.setattr(Path, "exists", refuse)
     assert from_disk(home).degraded == f"home: {home.database} cannot be read: Permission denied"
-
-
-def test_the_status_counts_what_waits(home: Home) -> None:
-    spool = Spool(home.spool)
-    spool.prepare()
-    spool.append({"client": "generic", "event": "custom"}, b"x" * 1000)
-    status = from_disk(home)
-    assert status.spool_depth == 1
-    assert status.spool_bytes > 1000
 
 
 def test_the_status_says_what_hooks_refused(home: Home) -> None:
@@ -318,14 +306,10 @@ def log(tmp_path: Path) -> Iterator[DaemonLog]:
 
 def test_the_log_is_rotated(log: DaemonLog, tmp_path: Path, capfd: object) -> None:
     for number in range(30):
-        log.emit(
-            logging.LogRecord("x", 20, "", 0, f"a line of the log, number {number}", None, None)
-        )
-    assert {path.name for path in tmp_path.glob("daemon.log*")} == {
-        "daemon.log",
-        "daemon.log.1",
-        "daemon.log.2",
-    }
+        line = f"a line of the log, number {number}"
+        log.emit(logging.LogRecord("x", 20, "", 0, line, None, None))
+    names = {path.name for path in tmp_path.glob("daemon.log*")}
+    assert names == {"daemon.log", "daemon.log.1", "daemon.log.2"}
 
 
 def test_the_log_holds_no_secrets() -> None:
@@ -405,62 +389,51 @@ def test_the_threads_that_answer_go_before_the_writer_and_chores_last(writer: Wr
     assert os.getpriority(os.PRIO_PROCESS, 0) == own
 
 
-class Front:
-    """Answers so many calls, one fewer at each look."""
+class Calls:
+    """So many calls that are being answered, one fewer at each look."""
 
-    def __init__(self, calls: int) -> None:
-        self.left = calls
-        self.looks = 0
+    def __init__(self, left: int) -> None:
+        self.left, self.looks = left, 0
 
+    @property
     def calls(self) -> int:
         self.looks += 1
         self.left -= 1
         return max(self.left, 0)
 
 
+def _giving_way(calls: Calls, may_wait_s: float) -> McpFront:
+    front = McpFront(cast("Any", None))
+    front._threads, front._may_wait_s = cast("Any", calls), may_wait_s
+    return front
+
+
 @pytest.mark.parametrize(
-    ("calls", "may_wait_s", "is_awaited", "looks"),
+    ("left", "is_awaited", "looks"),
     [
-        pytest.param(4, 60.0, False, 4, id="until no call is answered"),
-        pytest.param(1_000_000, 60.0, True, 1, id="not while somebody waits for itself"),
+        pytest.param(4, False, 4, id="until no call is answered"),
+        pytest.param(1_000_000, True, 1, id="not while somebody waits for itself"),
     ],
 )
 def test_it_waits_while_calls_are_answered(
-    home: Home,
-    monkeypatch: pytest.MonkeyPatch,
-    calls: int,
-    may_wait_s: float,
-    looks: int,
-    *,
-    is_awaited: bool,
+    monkeypatch: pytest.MonkeyPatch, left: int, looks: int, *, is_awaited: bool
 ) -> None:
     monkeypatch.setattr(listening, "GIVE_WAY_S", 60.0)
-    front = Front(calls)
-    _giving_way(home, front, may_wait_s).give_way(lambda: is_awaited)
-    assert front.looks == looks
+    calls = Calls(left)
+    _giving_way(calls, 60.0).give_way(lambda: is_awaited)
+    assert calls.looks == looks
 
 
-def test_it_waits_no_longer_than_its_share_of_the_time(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_waits_no_longer_than_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever has waited as long as it may works on, and has to earn the next pause by work."""
     monkeypatch.setattr(listening, "GIVE_WAY_SHARE", 0.0)
-    front = Front(calls=1_000_000)
-    mcp = _giving_way(home, front, 0.003)
-    mcp.give_way()
-    looks = front.looks
+    calls = Calls(1_000_000)
+    front = _giving_way(calls, 0.003)
+    front.give_way()
+    looks = calls.looks
     assert looks > 1
-    mcp.give_way()
-    assert front.looks == looks + 1
-
-
-def _giving_way(home: Home, front: Front, may_wait_s: float) -> McpServers:
-    async def made() -> McpServers:
-        return McpServers(services_over(home), cast("Any", None))
-
-    mcp = asyncio.run(made())
-    mcp.front, mcp._may_wait_s = cast("Any", front), may_wait_s
-    return mcp
+    front.give_way()
+    assert calls.looks == looks + 1
 
 
 ASKING = """
@@ -483,23 +456,12 @@ worker.join()
 """What a search does in a thread of the daemon: it needs 4 MB for a moment; prints page faults."""
 
 
-class Libc:
-    """A C library whose `malloc_trim` notes that it was called, or that has none."""
-
-    def __init__(self, *, has_trim: bool) -> None:
-        self.asked: list[int] = []
-        if has_trim:
-            self.malloc_trim = self.asked.append
-
-
-@pytest.mark.parametrize(("has_trim", "asked"), [(True, [0]), (False, [])])
-def test_the_allocator_is_asked_where_it_can_be(
-    monkeypatch: pytest.MonkeyPatch, has_trim: bool, asked: list[int]
-) -> None:
-    libc = Libc(has_trim=has_trim)
-    monkeypatch.setattr(ctypes, "CDLL", lambda _: libc)
-    give_memory_back()
-    assert libc.asked == asked
+def test_the_allocator_is_asked_where_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    for libc in (SimpleNamespace(malloc_trim=asked.append), SimpleNamespace()):
+        monkeypatch.setattr(ctypes, "CDLL", lambda _, libc=libc: libc)
+        give_memory_back()
+    assert asked == [0]
 
 
 def test_what_every_question_needs_for_a_moment_is_not_lent_anew() -> None:

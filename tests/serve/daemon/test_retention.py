@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from legible import legible
 
 from observer.core import config
 from observer.core.paths import Home
 from tests.support import Observer, Until
+from tests.upkeep.purge.conftest import holding
 
 CANARY = "zebrafink"
-
-
-def found(home: Home) -> list[str]:
-    """Return the files in which the word stands; some are deleted while it is looked for."""
-    held = []
-    for folder, _, names in os.walk(home.root):  # which passes over what was deleted meanwhile
-        for path in (Path(folder, name) for name in names):
-            with suppress(FileNotFoundError):
-                if path.is_file() and CANARY.encode() in legible(path):
-                    held.append(str(path.relative_to(home.root)))
-    return sorted(held)
 
 
 @pytest.fixture
@@ -55,7 +42,7 @@ def old(
     until(lambda: json.loads(within("status", "--json").stdout)["events"] == 4)
     for command in ("backup", "down"):
         assert within(command).returncode == 0
-    held = found(home)
+    held = holding(home, CANARY)
     assert "observer.db" in held, held
     assert any(name.startswith("backups/") for name in held), held
     return home
@@ -67,14 +54,14 @@ def test_an_expired_word_stands_in_no_byte_of_the_home(
 ) -> None:
     config.confirm(old, "retention_days", 30)
     within("up", OBSERVER_RETENTION_DAYS="30")
-    until(lambda: not found(old), wait_s=50)
+    until(lambda: not holding(old, CANARY), wait_s=50)
     assert "login page" in within("search", "login").stdout
     assert "tabs" in within("search", "--notes", "tabs").stdout
     within("down")
     before = json.loads(within("status", "--json").stdout)["items"]
     within("doctor", "--rebuild")
     assert json.loads(within("status", "--json").stdout)["items"] == before
-    assert found(old) == []
+    assert holding(old, CANARY) == []
     backup = next(old.backups.glob("*.db"))
     backup.replace(old.database)
     within("up", OBSERVER_RETENTION_DAYS="30")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import socket
 import urllib.error
 import urllib.request
@@ -58,36 +57,28 @@ def test_another_toolset_is_named_in_the_path(base: str, home: Home) -> None:
     assert listed[0] == "search"
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "headers", "status"),
-    [
-        pytest.param("GET", "/sse", {}, 401, id="no token"),
-        pytest.param("POST", "/messages", {}, 401, id="no token to post"),
-        pytest.param("GET", "/sse", {"Origin": "http://evil.example"}, 403, id="a page"),
-        pytest.param("GET", "/sse", {"Host": "evil.example"}, 421, id="another name"),
-        pytest.param("GET", "/sse/none", {"Authorization": "token"}, 404, id="no toolset"),
-        pytest.param("POST", "/messages", {"Authorization": "token"}, 400, id="no session"),
-        pytest.param(
-            "POST",
-            f"/messages?session_id={'0' * 32}",
-            {"Authorization": "token"},
-            404,
-            id="unknown",
-        ),
-    ],
+REFUSED: tuple[tuple[str, str, dict[str, str], int], ...] = (
+    ("GET", "/sse", {}, 401),
+    ("POST", "/messages", {}, 401),
+    ("GET", "/sse", {"Origin": "http://evil.example"}, 403),
+    ("GET", "/sse", {"Host": "evil.example"}, 421),
+    ("GET", "/sse/none", {"Authorization": "Bearer {token}"}, 404),
+    ("POST", "/messages", {"Authorization": "Bearer {token}"}, 400),
+    ("POST", f"/messages?session_id={'0' * 32}", {"Authorization": "Bearer {token}"}, 404),
 )
-def test_what_is_no_client_of_ours_is_refused(
-    base: str, home: Home, method: str, path: str, headers: dict[str, str], status: int
-) -> None:
-    if "Authorization" in headers:
-        headers = {"Authorization": f"Bearer {home.token.read_text().strip()}"}
-    data = json.dumps({}).encode() if method == "POST" else None
-    headers = {"Content-Type": "application/json", **headers}
-    request = urllib.request.Request(base + path, data, headers, method=method)
-    with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=20)
-    refused.value.close()
-    assert refused.value.code == status
+
+
+def test_what_is_no_client_of_ours_is_refused(base: str, home: Home) -> None:
+    token = home.token.read_text().strip()
+    for method, path, headers, status in REFUSED:
+        data = b"{}" if method == "POST" else None
+        given = {name: text.format(token=token) for name, text in headers.items()}
+        given["Content-Type"] = "application/json"
+        request = urllib.request.Request(base + path, data, given, method=method)
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request, timeout=20)
+        refused.value.close()
+        assert refused.value.code == status, (path, headers)
 
 
 def test_an_open_connection_does_not_hold_up_the_daemons_end(

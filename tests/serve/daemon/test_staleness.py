@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,35 +12,13 @@ from observer.core.model import Project
 from observer.core.paths import Home
 from observer.serve.unreported import StalenessWorker
 from tests.serve.services import services_over
-from tests.support import Git, Observer, Until, run_until
+from tests.support import Git, run_until
 
 
 def _commit(git: Git, folder: Path, text: str, message: str) -> None:
     (folder / "auth.py").write_text(text)
     git(folder, "add", "-A")
     git(folder, "commit", "-m", message)
-
-
-@pytest.mark.slow
-def test_what_the_code_moved_on_from_is_said(
-    tmp_path: Path, git: Git, within: Observer, until: Until, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = tmp_path / "app"
-    git(app, "init")
-    _commit(git, app, "def login():\n    return 1\n", "Let people sign in")
-    monkeypatch.chdir(app)
-    assert within("up").returncode == 0
-    assert within("import", "git", str(app)).returncode == 0
-
-    def validity() -> list[str]:
-        found = json.loads(within("search", "people sign in", "--json").stdout)
-        return [label for row in found["observations"] for label in row.get("validity", ())]
-
-    assert validity() == []
-    _commit(git, app, "def login():\n    return 2\n", "Count twice")
-    until(validity, wait_s=60)
-    assert validity()[0].startswith("stale: login changed in ")
-    assert within("down").returncode == 0
 
 
 class Bench:

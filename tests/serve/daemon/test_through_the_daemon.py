@@ -6,8 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.index.embed.registry import find
 from observer.local import client
-from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 from tests.serve.services import status
 from tests.support import Git, Observer, Until
@@ -41,22 +39,6 @@ def app(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
         git(folder, "commit", "-m", f"Step {number}", GIT_AUTHOR_DATE=then, GIT_COMMITTER_DATE=then)
     monkeypatch.chdir(folder)
     return folder
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
-    """A home on a disk of 4 MiB."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]
-    if os.getuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode:
-        pytest.skip("mounting is not allowed here")
-    home = Home(disk / "observer")
-    monkeypatch.setenv("OBSERVER_HOME", str(home.root))
-    yield home
-    if pid := client.daemon_pid(home):
-        os.kill(pid, 9)
-    subprocess.run(["umount", "-l", disk], check=True)
 
 
 ANSWERED = (
@@ -149,16 +131,6 @@ def test_post_with_wait_returns_after_the_commit_and_names_what_was_known(
     assert within(*event).stdout == "stored 0 events, 1 known already\n"
 
 
-def test_a_note_is_remembered_recalled_and_forgotten(app: Path, within: Observer) -> None:
-    _json(within("post", "custom", "name=deploy", "--wait", "--json"))
-    kept = _json(within("remember", "Tests need Redis", "--type", "constraint", "--json"))
-    (note,) = _json(within("search", "--notes", "redis", "--json"))["observations"]
-    assert (note["id"], note["type"], note["project"]) == (kept["id"], "constraint", "app")
-    assert _json(within("forget", str(kept["id"]), "--yes", "--json"))["deleted"]
-    assert _json(within("search", "--notes", "redis", "--json"))["observations"] == []
-    assert within("forget", str(kept["id"])).returncode == 3
-
-
 def speaks_of_redis(file: Path) -> bool:
     return file.exists() and "Redis" in file.read_text()
 
@@ -218,46 +190,3 @@ def test_doctor_names_a_known_repository_whose_hooks_were_put_out_of_use(
     checks = json.loads(within("doctor", "--json").stdout)["checks"]
     (found,) = [check["found"] for check in checks if check["name"] == "git hooks"]
     assert str(app) in found
-
-
-def test_a_full_disk_loses_nothing_and_is_shown(
-    small_disk: Home, tmp_path: Path, within: Observer, until: Until
-) -> None:
-    client.ensure_daemon(small_disk)
-    until(lambda: status(small_disk)["items"] == 0)
-    filler = _fill(small_disk.root / "filler", leave_bytes=400_000)
-    accepted = 0
-
-    def is_shown() -> bool:
-        nonlocal accepted
-        accepted += _spooled(small_disk, tmp_path, accepted)
-        return "store: " in (status(small_disk)["degraded"] or "")
-
-    until(is_shown)
-    shown = status(small_disk)
-    assert shown["spool_depth"] + shown["events"] == accepted > 0
-    assert within("doctor").returncode == 1
-    filler.unlink()
-    until(lambda: status(small_disk)["events"] == accepted, wait_s=40)
-    # It recovers when the whole spool is stored, which is a moment after the last event is.
-    until(lambda: status(small_disk)["degraded"] is None)
-
-
-def _fill(path: Path, *, leave_bytes: int) -> Path:
-    with suppress(OSError), path.open("wb", buffering=0) as file:
-        while file.write(bytes(4096)) == 4096:
-            pass
-    os.truncate(path, path.stat().st_size - leave_bytes)
-    return path
-
-
-def _spooled(home: Home, folder: Path, number: int) -> bool:
-    shown = {"kind": "command", "command": f"make {number}", "output": "x" * 30_000}
-    try:
-        Spool(home.spool).append(
-            {"client": "generic", "event": "command"},
-            json.dumps({**shown, "cwd": str(folder)}).encode(),
-        )
-    except OSError:
-        return False
-    return True

@@ -78,12 +78,6 @@ def test_a_new_tree_is_looked_at_once(home: Home, store: SqliteStore, app: str) 
     grown.close()
 
 
-def test_a_path_belongs_to_the_tree_around_it(grown: WatchSet, app: str) -> None:
-    tree = grown.tree(app)
-    assert grown.tree_of(f"{app}/src/deep/a.py") is tree
-    assert grown.tree_of(f"{app}-other/a.py") is None
-
-
 @pytest.mark.parametrize(
     ("projects", "is_news"), [({None, UNASSIGNED, 2}, False), ({2, 3}, True)], ids=["old", "new"]
 )
@@ -106,17 +100,15 @@ def test_beyond_the_limit_trees_are_not_watched_and_shown_as_that(
     grown.close()
 
 
-def test_new_folders_are_watched_from_then_on(grown: WatchSet, app: str) -> None:
-    tree = grown.tree(app)
-    assert tree is not None
+def test_a_tree_has_the_paths_in_it_and_new_folders_until_it_is_gone(
+    grown: WatchSet, app: str
+) -> None:
+    tree = grown.trees[app]
+    assert grown.tree_of(f"{app}/src/deep/a.py") is tree
+    assert grown.tree_of(f"{app}-other/a.py") is None
     (Path(app) / "new").mkdir()
     assert grown.update(tree, [f"{app}/new"])
     assert f"{app}/new" in tree.folders
-
-
-def test_a_tree_that_is_gone_is_dropped(grown: WatchSet, app: str) -> None:
-    tree = grown.tree(app)
-    assert tree is not None
     Path(app).rename(f"{app}-moved")
     assert not grown.update(tree, [f"{app}/src"])
     assert grown.shown() == ()
@@ -125,29 +117,29 @@ def test_a_tree_that_is_gone_is_dropped(grown: WatchSet, app: str) -> None:
 def test_a_tree_that_grew_too_large_is_dropped_and_shown(
     home: Home, store: SqliteStore, app: str
 ) -> None:
-    grown = WatchSet(services_over(home, store, settings=Settings(watch_max_files=1)))
+    services = services_over(home, store, settings=Settings(watch_max_files=1))
+    grown = WatchSet(services)
     grown.refresh_if_due()
-    tree = grown.tree(app)
-    assert tree is not None
+    tree = grown.trees[app]
     for name in ("one", "two"):
         (Path(app) / name).touch()
     assert not grown.update(tree, [app])
-    assert [one.reason[:17] for one in grown.shown()] == ["more than 1 files"]
-    grown.close()
+    anew = WatchSet(services)
+    anew.refresh_if_due()
+    for each in (grown, anew):
+        (shown,) = each.shown()
+        assert shown.reason == "more than 1 files (setting watch_max_files)"
+        each.close()
 
 
 @pytest.mark.parametrize(
     ("settings", "policy", "reason"),
     [
         pytest.param({"exclude": ("{app}",)}, "", "excluded", id="excluded"),
-        pytest.param(
-            {},
-            "exclude = 1",
-            "nothing is recorded: {app}/.observer.toml, line 1: exclude",
-            id="policy",
-        ),
+        pytest.param({}, "exclude = 1",
+            "nothing is recorded: {app}/.observer.toml, line 1: exclude", id="policy"),
     ],
-)
+)  # fmt: skip
 def test_a_project_that_is_not_watched_is_shown_with_the_reason(
     home: Home, store: SqliteStore, app: str, settings: dict[str, Any], policy: str, reason: str
 ) -> None:
@@ -173,7 +165,7 @@ def test_a_save_is_due_when_hooks_had_their_time_each_file_by_itself() -> None:
     assert pending.due_ms() == 1000 + WINDOW_MS
     assert pending.due(999 + WINDOW_MS) == {}
     assert pending.due(1000 + WINDOW_MS) == {"/app": [[a_save()]]}
-    pending.drop("/app", ["a"])
+    pending.drop("/app", [[a_save()]])
     assert pending.due_ms() == 9000 + WINDOW_MS
 
 
@@ -200,19 +192,13 @@ EARLY, LATE = 20_000 - WINDOW_MS, 20_000 + WINDOW_MS
     ("saves", "hook_ms", "left"),
     [
         *(pytest.param([a_save(20_000)], [ms], None, id=f"{ms}") for ms in (EARLY, 20_000, LATE)),
-        *(
-            pytest.param([a_save(20_000)], [ms], a_save(20_000), id=f"not of {ms}")
-            for ms in (EARLY - 1, LATE + 1)
-        ),
-        pytest.param(
-            [a_save(0), a_save(20_000, old="2", new="3")],
-            [100],
-            a_save(20_000, old="2", new="3"),
-            id="a person after an agent",
-        ),
+        *(pytest.param([a_save(20_000)], [ms], a_save(20_000), id=f"not of {ms}")
+            for ms in (EARLY - 1, LATE + 1)),
+        pytest.param([a_save(0), a_save(20_000, old="2", new="3")], [100],
+            a_save(20_000, old="2", new="3"), id="a person after an agent"),
         pytest.param([a_save(0), a_save(1, old="2", new="1")], [], None, id="undone in between"),
     ],
-)
+)  # fmt: skip
 def test_a_save_that_a_hook_showed_at_its_moment_is_left_out(
     saves: list[Save], hook_ms: list[int], left: Save | None
 ) -> None:

@@ -113,14 +113,3 @@ def test_what_waits_is_shown_when_the_daemon_leaves(home: Home, watched: Path) -
     (watched / "a.py").write_text("def run():\n    return 2\n")
     client.stop(home)
     assert _paths(home) == ["a.py"]
-
-
-def test_a_large_project_is_not_watched_and_shown_as_that(
-    home: Home, app: Path, until: Until, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OBSERVER_WATCH_MAX_FILES", "2")
-    client.ensure_daemon(home)
-    report(home, app, "prompt", text="go")
-    until(lambda: status(home)["watched"])
-    (shown,) = status(home)["watched"]
-    assert shown["reason"] == "more than 2 files (setting watch_max_files)"

@@ -103,9 +103,8 @@ def test_answers_to_calls_made_at_once_are_not_mixed_up(wire: Callable[..., Wire
         arguments = {"project": "my-api", "token_budget": 1_000 + depth}
         one.send(request(depth, "tools/call", name="get_context", arguments=arguments))
     answers = [one.hear() for _ in depths]
-    assert {each["id"]: each["result"]["structuredContent"]["tokenBudget"] for each in answers} == {
-        depth: 1_000 + depth for depth in depths
-    }
+    for each in answers:
+        assert each["result"]["structuredContent"]["tokenBudget"] == 1_000 + each["id"]
 
 
 def test_a_stranger_is_sent_away_with_a_reason(wire: Callable[..., Wire]) -> None:
@@ -185,14 +184,6 @@ def test_a_client_that_does_not_read_is_not_read_either(wire: Callable[..., Wire
     assert other.hear()["id"] == 1
 
 
-def test_a_cancelled_request_does_not_keep_a_leaving_client(wire: Callable[..., Wire]) -> None:
-    client = begun(wire())
-    client.send(request(1, "tools/list"))
-    client.send(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
-    client.socket.shutdown(socket.SHUT_WR)
-    assert client.lines.read().count(b"\n") <= 1
-
-
 class Nothing(ResultRow):
     pass
 
@@ -231,19 +222,9 @@ def test_a_crash_is_logged_and_tells_nothing_of_the_inside(
     assert "RuntimeError: inside" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("method", "name", "said"),
-    [
-        ("tools/call", "x", "no tool 'x'"),
-        ("prompts/get", "x", "no prompt 'x'"),
-        ("prompts/get", "resume_work", r"name one, such as .*observer status --projects"),
-    ],
-)
-def test_what_is_not_known_is_a_protocol_error(
-    face: McpHandlers, method: str, name: str, said: str
-) -> None:
-    with pytest.raises(RequestRefused, match=said):
-        answered(face, method, name=name)
+def test_a_tool_that_is_not_known_is_a_protocol_error(face: McpHandlers) -> None:
+    with pytest.raises(RequestRefused, match="no tool 'x'"):
+        answered(face, "tools/call", name="x")
     assert answered(face, "resources/list") == {"resources": []}
 
 
@@ -259,20 +240,11 @@ def test_a_toolset_may_speak_json_rpc(memory: Memory, tool: str, message: str) -
     speaking = McpHandlers(tools, Documents(memory, str), CallThreads(1))
     with pytest.raises(RequestRefused) as shown:
         answered(speaking, "tools/call", name=tool)
-    assert (shown.value.code, shown.value.message, shown.value.data) == (
-        -32603,
-        message,
-        {"type": "X"},
-    )
+    said = (shown.value.code, shown.value.message, shown.value.data)
+    assert said == (-32603, message, {"type": "X"})
     with pytest.raises(RequestRefused) as unknown:
         answered(speaking, "tools/call", name="x")
     assert unknown.value.code == METHOD_NOT_FOUND
-
-
-def test_each_prompt_takes_a_project(face: McpHandlers) -> None:
-    prompts = answered(face, "prompts/list")["prompts"]
-    assert [prompt["name"] for prompt in prompts] == ["resume_work", "review"]
-    assert [prompt["arguments"][0]["name"] for prompt in prompts] == ["project", "project"]
 
 
 def test_the_versions_are_those_of_the_sdk() -> None:
@@ -300,7 +272,9 @@ def test_each_request_of_the_modern_era_describes_its_client(wire: Callable[...,
         assert client.hear()["error"]["code"] == code
 
 
-def test_the_first_request_decides_the_era(wire: Callable[..., Wire]) -> None:
+def test_the_first_request_decides_the_era_and_an_opening_comes_first(
+    wire: Callable[..., Wire],
+) -> None:
     modern, older = wire(), begun(wire())
     modern.send(request(1, "ping", _meta=MODERN))
     assert modern.hear()["error"]["code"] == -32601
@@ -308,14 +282,11 @@ def test_the_first_request_decides_the_era(wire: Callable[..., Wire]) -> None:
     assert modern.hear()["error"]["code"] == -32022
     older.send(request(3, "tools/list", _meta=MODERN))
     assert older.hear()["error"]["code"] == -32600
-
-
-def test_nothing_is_answered_before_the_opening(wire: Callable[..., Wire]) -> None:
-    client = wire()
-    client.ask(1, "ping")
-    assert client.hear()["result"] == {}
-    client.ask(2, "tools/list")
-    assert client.hear()["error"]["code"] == -32602
+    early = wire()
+    early.ask(1, "ping")
+    assert early.hear()["result"] == {}
+    early.ask(2, "tools/list")
+    assert early.hear()["error"]["code"] == -32602
 
 
 class Slow:
@@ -411,10 +382,3 @@ def test_what_fails_inside_is_an_internal_error(memory: Memory) -> None:
     stream.ask(1, "resources/list")
     assert stream.hear()["error"] == {"code": -32603, "message": "Internal server error"}
     stream.close()
-
-
-def test_sixty_four_clients_are_answered_at_once(wire: Callable[..., Wire]) -> None:
-    clients = [begun(wire()) for _ in range(64)]
-    for client in clients:
-        client.send(request(1, "tools/call", name="search", arguments={"query": "jwt"}))
-    assert all(client.hear()["result"]["structuredContent"] for client in clients)

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -73,12 +73,14 @@ def world(home: Home) -> Iterator[World]:
 
 def holding(home: Home, *texts: str) -> list[str]:
     """Return the files of a home in which one of some texts stands, or which are named so."""
-    return [
-        str(path.relative_to(home.root))
-        for path in sorted(home.root.rglob("*"))
-        if path.is_file()
-        and any(text.encode() in os.fsencode(path.name) + legible(path) for text in texts)
-    ]
+    held = []
+    for folder, _, names in os.walk(home.root):  # which passes over what is deleted meanwhile
+        for path in (Path(folder, name) for name in names):
+            with suppress(FileNotFoundError):
+                data = os.fsencode(path.name) + (legible(path) if path.is_file() else b"")
+                if any(text.encode() in data for text in texts):
+                    held.append(str(path.relative_to(home.root)))
+    return sorted(held)
 
 
 @contextmanager

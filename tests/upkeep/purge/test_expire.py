@@ -184,8 +184,7 @@ def test_an_event_older_than_is_kept_is_refused_and_counted(home: Home, tmp_path
     here = Event(id="b", at_ms=old.at_ms, client="c", body=Prompt(text="x y"), cwd=str(app))
     note = Event(id="n", at_ms=old.at_ms, client="c", body=Remember(content="tabs"))
     with closing(SqliteStore(home.database)) as store:
-        pipeline = pipeline_over(
-            store, home, NOW_MS, settings=Settings(retention_by_folder=(f"{app}=15",))
-        )
+        limits = Settings(retention_by_folder=(f"{app}=15",))
+        pipeline = pipeline_over(store, home, NOW_MS, settings=limits)
         receipts = pipeline.ingest([old, here, note])
     assert [one.is_expired for one in receipts] == [False, True, False]

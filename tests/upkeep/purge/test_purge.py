@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -83,32 +80,6 @@ def test_what_was_purged_does_not_come_back(
     assert within("search", WORD, "--json").returncode == 0
     within("down")
     assert found() == []
-
-
-@pytest.mark.parametrize(
-    "reached",
-    [
-        pytest.param(lambda home: home.purging.exists(), id="begun"),
-        pytest.param(lambda home: home.tombstones.exists(), id="tombstones"),
-        pytest.param(lambda home: not home.context.exists(), id="files"),
-    ],
-)
-def test_a_purge_that_was_killed_is_finished_at_the_next_start(
-    shown: Home, reached: Callable[[Home], bool], within: Observer, tell: Tell, until: Until
-) -> None:
-    until(shown.context.exists)
-    command = [sys.executable, "-m", "observer", "purge", "--text", WORD, "--yes"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as purging:
-        while purging.poll() is None and not reached(shown):
-            time.sleep(0.001)
-        purging.kill()
-    tell("UserPromptSubmit", prompt="where is the badger?")
-    within("down")
-    within("up")
-    assert WORD not in within("search", WORD).stdout
-    assert not shown.purging.exists()
-    until(lambda: "badger" in within("search", "badger").stdout)
-    assert "login page" in within("search", "login").stdout
 
 
 def test_a_purge_that_was_killed_is_not_shown_as_done(shown: Home, within: Observer) -> None:

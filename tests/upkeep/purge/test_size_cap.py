@@ -19,7 +19,7 @@ from observer.tools.status import current, missing
 from observer.upkeep import size_cap
 from observer.upkeep.shred import clear_derived
 from observer.upkeep.size_cap import total_bytes
-from observer.upkeep.take_out import Rederivation, expired, is_unfinished
+from observer.upkeep.take_out import UNFINISHED, Rederivation, expired
 from tests.support import pipeline_over
 from tests.upkeep.purge.conftest import retaining
 
@@ -131,7 +131,7 @@ def test_what_a_killed_daemon_had_not_finished_is_finished(full: Home) -> None:
     assert "CONTEXT.md" not in held
     assert all(b"mend the cart" not in legible(path) for path in full.backups.glob("*.db"))
     with closing(SqliteStore(full.database)) as store, store.read() as reader:
-        assert not is_unfinished(reader)
+        assert not reader.meta(UNFINISHED)
 
 
 def test_what_a_killed_daemon_derived_beside_is_deleted(home: Home) -> None:
