@@ -1,11 +1,9 @@
-"""Context packs: the most useful items of a project within a budget of tokens.
+"""Context packs: the most useful items of a project within a hard budget of tokens.
 
-The budget is hard: what the front will render is what is charged. The lines of a session's start
-come first where a card is asked for, see `start`. With a query follows what a search for it finds,
-as a search orders it, and what holds here gets a share of the rest. Without one, and where nothing
-is found, it is what holds here, then the newest finished sessions, then everything else by what it
-is worth. No text is charged twice; what does not fit makes room for something smaller, and is
-named.
+The lines of a session's start come first where a card is asked for. With a query follows what a
+search for it finds, and what holds here gets a share of the rest. Without one, and where nothing is
+found, it is what holds here, then the newest finished sessions, then everything else by worth. No
+text is charged twice; what does not fit makes room for something smaller, and is named.
 """
 
 from __future__ import annotations
@@ -62,11 +60,7 @@ NOTHING_FITS = "shown instead: what is newest"
 
 
 class PackRequest(ContextRequest):
-    """What to pack. `query` is empty where relevance is recency.
-
-    `card_tokens` is the most that the lines of the start may cost, and no more than `CARD_SHARE`
-    of the budget.
-    """
+    """What to pack; lines of the start cost `card_tokens` and `CARD_SHARE` of it at most."""
 
     query: str = ""
     card_tokens: int = 0
@@ -92,11 +86,7 @@ class FinishedSession(NamedTuple):
 
 
 class TokenCosts(NamedTuple):
-    """What rendering costs, in tokens; supplied by the front, which renders.
-
-    Each figure covers the longest form in which the front returns the thing. `overhead` is what
-    a pack without any entry costs.
-    """
+    """What rendering costs a front, in tokens, in its longest form; `overhead`: an empty pack."""
 
     entry: Callable[[PackEntry], int]
     summary: Callable[[FinishedSession], int]
@@ -107,10 +97,8 @@ class TokenCosts(NamedTuple):
 class Pack(Value):
     """The lines of the start, entries and session summaries, best first; without a query newest.
 
-    The first `leading` entries are worth more than the summaries, the others less.
-
-    `used_tokens` never exceeds `budget_tokens`. `left_out` counts what was worth showing but did
-    not fit, and `omitted` names the first of it; repetitions are named, but not counted.
+    The first `leading` entries are worth more than the summaries. `left_out` counts what did not
+    fit, and `omitted` names the first of it; repetitions are named, but not counted.
     """
 
     entries: tuple[PackEntry, ...] = ()
@@ -132,13 +120,7 @@ def pack(
     *,
     uncommitted: Uncommitted | None = None,
 ) -> Pack:
-    """Choose what fits.
-
-    Args:
-        sources: where to look.
-        request: what to pack.
-        costs: what rendering costs.
-        uncommitted: asks git about files that sessions left dirty; None believes the sessions.
+    """Choose what fits; `uncommitted` asks git about files that sessions left dirty.
 
     Raises:
         BadInput: the budget cannot hold even an empty answer.
@@ -251,11 +233,7 @@ def _overview(reader: StoreReader, request: PackRequest, basket: _Basket) -> int
 
 
 def _finished(reader: StoreReader, summaries: Iterable[Item]) -> dict[int, FinishedSession]:
-    """Return by id the summaries of sessions that are over, those of a mere greeting last.
-
-    Raises:
-        StoreUnavailable: the state of a session is damaged, or of another version.
-    """
+    """Return by id the summaries of sessions that are over, those of a mere greeting last."""
     ran = [(item, reader.session(item.session_id or 0)) for item in summaries]
     over = [(item, session) for item, session in ran if not session or session.status != "active"]
     over.sort(key=lambda pair: pair[1] is not None and is_trivial(pair[1]))
@@ -285,10 +263,6 @@ class _Basket:
             PackEntry(hit=Hit(item=blank, score=0, signals=HitSignals()), content="")
         )
 
-    @property
-    def _is_full(self) -> bool:
-        return self.budget.left < self._least or self.misses >= MOST_MISSES
-
     def name_alike(self, hit: Hit) -> None:
         """Name what was left out for saying the same as an item."""
         for same in hit.alike:
@@ -298,7 +272,7 @@ class _Basket:
         """Buy what an item says that was not said; `keep` tokens are left then."""
         item = hit.item
         self.name_alike(hit)
-        if self._is_full:
+        if self.budget.left < self._least or self.misses >= MOST_MISSES:
             self.budget.omit(item.id, item.title, NO_ROOM)
             return
         text = self.repeats.fresh(content(item), beside=item.title)

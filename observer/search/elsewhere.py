@@ -1,7 +1,6 @@
-"""Items that lie elsewhere beside those of this home: ranked by the same formula, joined by ranks.
+"""Items of a share's server beside those of this home: ranked by one formula, joined by ranks.
 
-Of a share on a server only a few items are at hand. How rare the words of a query are among all
-that the server has, it says itself; all else follows from the items.
+Only a few items are at hand; how rare words are among all that it has, the server says itself.
 """
 
 from __future__ import annotations
@@ -72,14 +71,8 @@ def ranked(  # noqa: PLR0913 - what is asked, of what, and with what
 ) -> list[Hit]:
     """Return the best of some items, at most `limit` summaries and `limit` others.
 
-    Args:
-        found: the items.
-        wanted: what they are to answer.
-        filters: what they must be; which project, session or home is looked at before.
-        sources: of this home: what words a prefix stands for, and what a query means.
-        codes: turns words into numbers.
-        limit: most hits of each list.
-        now_ms: the time from which recency counts.
+    Of `filters` project, session and home are looked at before. `sources` of this home say what
+    words a prefix stands for, and what a query means.
     """
     apart = replace(filters, project_id=None, session_id=None, without=(), files=())
     fitting = replace(filters, project_id=None, session_id=None, without=())
@@ -105,11 +98,8 @@ def joined_by_ranks(
 ) -> tuple[Hit, ...]:
     """Return hits of two lists, each best first, by the sum of the reciprocals of their ranks.
 
-    Args:
-        local: of this home.
-        elsewhere: those of elsewhere.
-        known: the ids of those that are in this home too, by uuid; only those have one.
-        limit: most summaries, and most others.
+    At most `limit` are summaries, and `limit` others. Only items that are in this home too have an
+    id: `known`, by uuid.
     """
     hits = {hit.item.uuid: hit for hit in local}
     worth = {uuid: 1 / (PLACE + place) for place, uuid in enumerate(hits)}

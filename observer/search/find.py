@@ -1,19 +1,14 @@
 """Search: plan, find, rank, explain; the read behind `search` and `memory recall`.
 
-No item is found twice and none outside the filters; the answer says where the query was read
-otherwise than written, and where fewer items were ranked than match.
-
-Looking up a query: its dates restrict it, its typing errors are corrected, ids become hits.
-
-What the store is asked for all candidates is asked once. A word that any item holds is never taken
-for a typing error, nor one that the model that ships knows, nor a word of an expression; what is
-searched instead stands as it is in an item, and every correction is reported.
+Dates of a query restrict it, its typing errors are corrected; the answer says where it was read
+otherwise than written, and where fewer items were ranked than match. A word that any item holds is
+never taken for a typing error, nor one that the model that ships knows, nor one of an expression.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import chain
 from typing import NamedTuple
@@ -133,62 +128,35 @@ def _slips(word: str) -> Iterator[str]:
 
 
 class HitLoader:
-    """Makes hits of candidates.
-
-    Args:
-        sources: where they were found.
-        found: the candidates.
-        filters: what items must be; a project there is the one whose items match it in full.
-        now_ms: the time from which recency counts.
-    """
+    """Makes hits of candidates; a project in `filters` is the one whose items match it in full."""
 
     def __init__(
-        self,
-        sources: Sources,
-        found: Candidates,
-        filters: Filters,
-        *,
-        now_ms: int,
+        self, sources: Sources, found: Candidates, filters: Filters, *, now_ms: int
     ) -> None:
         self._reader = sources.reader
         self._found = found
         self._filters = filters
         self._now_ms = now_ms
-        self._items: dict[int, Item] = {}
         self._hits: dict[int, Hit] = {}
 
-    def fetch(self, ids: Iterable[int]) -> None:
-        """Have items at hand, those that the index let through by mistake left out."""
-        missing = [item for item in ids if item not in self._items]
-        if missing:
-            items = self._reader.items(missing)
-            self._items |= {item.id: item for item in items if self._filters.admits(item)}
-
     def hits(self, ids: Sequence[int]) -> list[Hit]:
-        """Return items as hits; what is not at hand is fetched."""
-        self.fetch(ids)
-        return [self._hit(self._items[item]) for item in ids if item in self._items]
-
-    def _hit(self, item: Item) -> Hit:
-        if known := self._hits.get(item.id):
-            return known
-        is_home = self._filters.project_id in {None, item.project_id}
-        signals = self._found.signals(
-            item.id,
-            recency=recency(item.created_ms, now_ms=self._now_ms),
-            project_match=1.0 if is_home else 0.5,
-        )
-        score = fit(signals) * signals.type_weight * staleness_factor(item.validity)
-        score *= EXPIRED if has_expired(item, self._now_ms) else 1
-        self._hits[item.id] = hit = Hit(item=item, score=score, signals=signals)
-        return hit
+        """Return items as hits, but for those that the index let through by mistake."""
+        missing = [item for item in ids if item not in self._hits]
+        for item in filter(self._filters.admits, self._reader.items(missing)):
+            is_home = self._filters.project_id in {None, item.project_id}
+            signals = self._found.signals(
+                item.id,
+                recency=recency(item.created_ms, now_ms=self._now_ms),
+                project_match=1.0 if is_home else 0.5,
+            )
+            score = fit(signals) * signals.type_weight * staleness_factor(item.validity)
+            score *= EXPIRED if has_expired(item, self._now_ms) else 1
+            self._hits[item.id] = Hit(item=item, score=score, signals=signals)
+        return [self._hits[item] for item in ids if item in self._hits]
 
 
 def with_newer(loader: HitLoader, hits: Sequence[Hit]) -> list[Hit]:
-    """Return hits with what took the place of some, or amended them, at their old place.
-
-    What is asked in the words of an older statement is answered by the newer one.
-    """
+    """Return hits with what took the place of some, or amended them, at their old place."""
     places: dict[int, float] = {}
     for hit in hits:
         whole = hit.score / (staleness_factor(hit.item.validity) or 1)
@@ -208,8 +176,7 @@ ANY_WORK = STOP_WORDS | {"happen", "happened", "done", "work", "worked", "workin
 class Lookup(NamedTuple):
     """A query as it was understood, what items must be for it, what was found, and the newest work.
 
-    `wanted` has no words where whatever fits the filters is meant. Of other projects than the one
-    that is asked about, the newest work says nothing.
+    `wanted` has no words where whatever fits the filters is meant.
     """
 
     wanted: QueryPlan
@@ -256,7 +223,7 @@ def look_up(
     rest = plan(when.rest)
     is_any_work = ANY_WORK.issuperset(map(str.casefold, rest.words))
     then = search(QueryPlan() if is_any_work else rest, of_then)
-    if not then.wanted.words or then.found.signalled():
+    if not then.wanted.words or then.found.has_signal:
         return _noted(then, f"only of {when.days}")
     return _noted(search(wanted, filters), f"nothing of {when.days} fits; searched all times")
 
@@ -308,21 +275,16 @@ SOME_NEAR = "some hold none of these words, and are merely near in meaning"
 
 
 class SearchHits(Value):
-    """Hits, best first.
-
-    `notice` says how the query was read, or that none of its words was found; `degraded` why less
-    was found.
-    """
+    """Hits, best first; `notice` says how the query was read, `degraded` why less was found."""
 
     hits: tuple[Hit, ...] = ()
     notice: str = ""
     degraded: str = ""
 
     def above_floor(self) -> SearchHits:
-        """Return the strong hits, which the best always is; what is left out is counted.
+        """Return the hits, but for weak ones, which are counted; what is listed by age is none.
 
-        Weak is what holds fewer words than another hit, and fits far less well than the best;
-        what is listed by its age is neither.
+        Weak is what holds fewer words than another hit, and fits far less well than the best.
         """
         if not any(hit.fit for hit in self.hits):
             return self
@@ -373,7 +335,7 @@ def search(
     loader = HitLoader(sources, found, filters, now_ms=now_ms)
     lists = [sorted(ids, reverse=True) if is_open else ids for ids in found.lists()]
     step = limit + _SPARE
-    loader.fetch([item for ids in lists for item in ids[:step]])
+    loader.hits([item for ids in lists for item in ids[:step]])  # all in one question
     hits = [hit for ids in lists for hit in _best(loader, ids, limit, key)]
     # What an expression asks for need not be words: what it must not be, or not hold.
     if not wanted.expression:
@@ -418,13 +380,13 @@ def answering(hits: Sequence[Hit], *, means: bool) -> list[Hit]:
 
 def _once(hits: Sequence[Hit]) -> list[Hit]:
     """Return hits with a turn in the place of its session's summary, where both have one title."""
-    found = {_request(hit): hit for hit in reversed(hits) if hit.item.type == _TURN}
-    shown = [found.get(_request(hit), hit) if hit.item.kind == "summary" else hit for hit in hits]
+    turns = (hit for hit in reversed(hits) if hit.item.type == _TURN)
+    found = {(hit.item.session_id, hit.item.title): hit for hit in turns}
+    shown = (
+        found.get((hit.item.session_id, hit.item.title), hit) if hit.item.kind == "summary" else hit
+        for hit in hits
+    )
     return list({hit.item.id: hit for hit in shown}.values())
-
-
-def _request(hit: Hit) -> tuple[int | None, str]:
-    return hit.item.session_id, hit.item.title
 
 
 def _held(
@@ -445,10 +407,7 @@ def _held(
 
 
 def _newest(sources: Sources, filters: Filters) -> list[Item]:
-    """Return the newest turns and commits that changed files, of the newest session only the last.
-
-    What else it did, a session that goes on knows itself.
-    """
+    """Return the newest turns and commits that changed files; of the newest session but one."""
     if filters.types or filters.kinds:
         return []
     newest: list[Item] = []
@@ -469,10 +428,7 @@ def _newest(sources: Sources, filters: Filters) -> list[Item]:
 
 
 def _fused(ordered: list[Hit], newest: list[Item], weight: float, *, now_ms: int) -> list[Hit]:
-    """Return hits by the reciprocal ranks of what fits and what is newest.
-
-    What stands where it does for being new is marked.
-    """
+    """Return hits by the reciprocal ranks of what fits and what is newest, which is marked."""
     hits = {hit.item.id: hit for hit in ordered}
     worth = {item_id: 1 / (PLACE + place) for place, item_id in enumerate(hits)}
     for place, item in enumerate(newest):

@@ -1,8 +1,7 @@
 """What the names of projects, sessions, items and owners resolve to: exact handles, never a guess.
 
-Owners of personal notes are people by their names, agents, and agents that store for a user. A
-user's memories are the personal notes of that name, so that notes that the person of this machine
-writes elsewhere belong to them too. A user and an agent of one name are two owners.
+Owners of personal notes are people by their names, agents, and agents that store for a user. A user
+and an agent of one name are two owners.
 """
 
 from __future__ import annotations
@@ -35,10 +34,9 @@ DIGITS = len(str(LARGEST_ID))
 
 
 class SearchOptions(Value):
-    """What a search or list is restricted to; empty fields do not restrict. All as in `Filters`.
+    """What a search or list is restricted to, as in `Filters`; empty fields do not restrict.
 
-    `session` is the client's own id of a session, or ours; `failed` lets through only commands and
-    tool calls that failed. `client` is the name of a client, of whose sessions it must be.
+    `session` is the client's own id, or ours; `failed` lets only failed calls through.
     """
 
     kinds: tuple[ItemKind, ...] = ()
@@ -201,9 +199,8 @@ def meant(reader: StoreReader, handle: str) -> int:
                 hint = "it was deleted on another machine, for good"
         raise NotFound(f"no item {handle!r}", hint=hint)
     if len(ids) > 1:
-        raise Ambiguous(
-            f"{handle!r} fits several items", hint="one of: " + ", ".join(map(str, ids))
-        )
+        one_of = f"one of: {', '.join(map(str, ids))}"
+        raise Ambiguous(f"{handle!r} fits several items", hint=one_of)
     return ids[0]
 
 

@@ -1,17 +1,12 @@
-"""What a search looks for: any user text becomes a plan.
+"""What a search looks for: any user text becomes a plan; no text is an error.
 
-First step of a search, pure. A text that uses operators is taken at its word; every other text is
-natural language: any of its words may match, closeness and exactness are rewarded later. No text is
-an error.
+A text that uses operators is taken at its word; of every other text any word may match. Operators
+are FTS5's: ``AND``, ``OR`` and ``NOT`` in capitals (``NOT`` binds tightest, then ``AND``),
+``"exact phrase"``, ``prefix*``, ``column:term``, ``NEAR(a b, 5)``, parentheses. Operands side by
+side are all required. Whatever `parse` returns is legal FTS5: every word in it is quoted.
 
-The query language is FTS5's operators, read by a parser of our own: ``AND``, ``OR`` and ``NOT`` in
-capitals (``NOT`` binds tightest, then ``AND``), ``"exact phrase"``, ``prefix*``, ``column:term``,
-``NEAR(a b, 5)``, parentheses. Operands side by side are all required. Whatever `parse` returns is
-legal FTS5, since every word in it is quoted and every operator is one that the parser understood.
-
-Of time words `dated` says which days they mean: those of a zone, weeks begin on Monday. A day,
-month or year by its name counts only behind a word that makes it a time ("on Friday", "since May"):
-"may" and "march" are verbs too.
+Of time words `dated` says which days they mean; weeks begin on Monday. A day, month or year by its
+name counts only behind a word that makes it a time ("on Friday"): "may" and "march" are verbs too.
 """
 
 from __future__ import annotations
@@ -85,10 +80,7 @@ def quoted(text: str) -> str:
 
 
 def tokens(text: str) -> list[QueryToken]:
-    """Return the pieces of a text.
-
-    ``NOT`` in idioms such as ``NOT NULL`` is a plain word; ``AND NOT`` is ``NOT``.
-    """
+    """Return the pieces of a text; ``NOT`` of ``NOT NULL`` is a word, ``AND NOT`` is ``NOT``."""
     found = [
         QueryToken(match.lastgroup or "", match.group())
         for match in _TOKEN.finditer(text)
@@ -258,13 +250,12 @@ _UNUSABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class QueryPlan(Value):
-    """What to look for.
+    """What to look for; `text` is what means something: the words as written.
 
     `words` are single words, in the order of the text; `shapes` are texts whose words must stand
     side by side (identifiers, file names, quoted phrases), `prefixes` beginnings of words: of
     abbreviated hashes. With operators, `expression` is the user's own and must hold, and `words`,
-    `shapes` and `prefixes` are its operands. All empty: nothing can match. `text` is what means
-    something: the words as written.
+    `shapes` and `prefixes` are its operands. All empty: nothing can match.
     """
 
     text: str = ""
@@ -289,23 +280,20 @@ def plan(text: str) -> QueryPlan:
     elif _is_prose(found):
         made = _words(clean, "operators stand between single words or parentheses")
     else:
-        made = _expressed(clean, found)
+        try:
+            expression = parse(found)
+        except BadInput as wrong:
+            made = _words(clean, wrong.message)
+        else:
+            terms = _words(" ".join(map(quoted, expression.terms)), "")
+            made = replace(
+                terms, text=" ".join(expression.terms), prefixes=expression.prefixes,
+                expression=expression.fts, notice="",
+            )  # fmt: skip
     if is_whole:
         return made
     cut = f"only the first and the last {half:,} characters were read"
     return replace(made, notice="; ".join(filter(None, (made.notice, cut))))
-
-
-def _expressed(clean: str, found: list[QueryToken]) -> QueryPlan:
-    try:
-        expression = parse(found)
-    except BadInput as wrong:
-        return _words(clean, wrong.message)
-    operands = _words(" ".join(map(quoted, expression.terms)), "")
-    return replace(
-        operands, text=" ".join(expression.terms), prefixes=expression.prefixes,
-        expression=expression.fts, notice="",
-    )  # fmt: skip
 
 
 def parts(text: str) -> list[str]:
@@ -349,10 +337,7 @@ def _ends(texts: list[str], most: int) -> tuple[str, ...]:
 
 
 def _is_prose(found: list[QueryToken]) -> bool:
-    """Return True for a sentence that merely contains AND, OR or NOT.
-
-    A query names single words between its operators; a sentence runs on.
-    """
+    """Return True for a sentence with AND, OR or NOT; a query has single words between them."""
     run: list[str] = []
     is_near = False
     for token in (*found, QueryToken("", "")):
@@ -383,10 +368,7 @@ Match = re.Match[str]
 
 
 class Dated(NamedTuple):
-    """A query with time words: `rest` without them, `days` as they are shown, the time they mean.
-
-    `since_ms` is inclusive, `until_ms` exclusive, as in `Filters`; None does not restrict.
-    """
+    """A query with time words: `rest` without them, `days` as shown, the time as in `Filters`."""
 
     rest: str
     days: str
@@ -397,10 +379,7 @@ class Dated(NamedTuple):
 def dated(text: str, *, now_ms: int, zone: tzinfo | None = None) -> Dated | None:
     """Return which time a query is about, by its first time words; None for any.
 
-    Args:
-        text: as it was written; in quotation marks words are but words.
-        now_ms: now.
-        zone: where the person is; that of this machine if None.
+    In quotation marks words are but words. Days are those of a zone, this machine's if None.
     """
     if '"' in text:
         return None
@@ -470,8 +449,9 @@ def _back(day: date, unit: str, count: int) -> date:
     return _months(day, -count * (12 if unit == "year" else 1))
 
 
-def _number(text: str) -> int:
-    return int(text) if text.isdigit() else NUMBERS[" ".join(text.lower().split())]
+def _number(match: Match) -> int:
+    count = " ".join(match["count"].lower().split())
+    return NUMBERS.get(count) or int(count)
 
 
 def _weekday(match: Match, today: date) -> Days:
@@ -509,13 +489,13 @@ _PATTERNS: tuple[tuple[str, Callable[[Match, date], Days]], ...] = (
     (
         rf"{_BEFORE}?{_COUNT}\s+{_UNIT}s?\s+ago",
         lambda match, today: _of_unit(
-            _back(today, unit := match["unit"].lower(), _number(match["count"])), unit
+            _back(today, unit := match["unit"].lower(), _number(match)), unit
         ),
     ),
     (
         rf"{_BEFORE}?(?:last|past|previous)\s+{_COUNT}\s+{_UNIT}s?",
         lambda match, today: (
-            today - timedelta(days=_number(match["count"]) * _DAYS[match["unit"].lower()]),
+            today - timedelta(days=_number(match) * _DAYS[match["unit"].lower()]),
             today + timedelta(days=1),
         ),
     ),

@@ -1,15 +1,11 @@
-"""How much an item is worth by its signals, which items may be shown, and what staleness costs.
-
-Second step of a search or a context pack. Every signal is between 0 and 1.
+"""How much an item is worth by its signals, 0 to 1 each, and what staleness costs.
 
 Source: the half-life, the factor of knowledge, and what counts without a query are the Kiro seed's.
 Its weights with a query, 0.45 for meaning, 0.35 for words and 0.10 each for recency and project,
 find 68.2 (nDCG@10) on the development sets where those of `relevance` find 74.7.
 
-Commits that git has dropped or replaced are no news. Text that could instruct a model is withheld
-from models that did not ask for it, and what they are shown unasked comes from the person and this
-machine's agents: who wrote it decides, not what it says. Nothing is hidden for being stale: its
-validity is shown beside it, and its score is lower.
+Text that could instruct a model is withheld from models that did not ask for it. Nothing is hidden
+for being stale: its validity is shown beside it, and its score is lower.
 """
 
 from __future__ import annotations
@@ -41,12 +37,9 @@ class HitSignals(Value):
     `semantic` the cosine of the meanings (0 for an item without a vector), `close` the share of the
     query's words that stand together, `phrase` 1 where all of a short query stands as it was
     written, `exact` the share of its names and quoted phrases that are there word for word, `terms`
-    the words that the item holds at all. A rank is the item's place in the answer of one leg alone,
-    from 1.
-    `type_weight` is no signal but a factor: less than 1 for a prompt that only asks (see `ASKING`).
-    So is `meaning_weight`: what meaning counts for, more where the words of the query find little
-    (see `candidates.trust`). `is_newest` marks work that is shown for being the newest, whatever
-    fits.
+    the words that the item holds at all. A rank is the place in the answer of one leg, from 1.
+    Factors are `type_weight`, less than 1 for a prompt that only asks (`ASKING`), and
+    `meaning_weight` (`candidates.trust`). `is_newest`: shown for being the newest, whatever fits.
     """
 
     semantic: float = 0.0
@@ -112,13 +105,10 @@ def relevance(
     exact: Figure,
     meaning_weight: Figure,
 ) -> Figure:
-    """Return how well items fit a query: the sum of the legs' figures, not of their ranks.
+    """Return how well items fit a query, 0 to 1; above 1 what means it in wholly other words.
 
-    It is between 0 and 1, and above 1 only for what means the query in wholly other words.
-
-    An absolute cosine and a share of the best BM25 keep what ranks throw away: by how much
-    something is better. Closeness and exactness keep names and error texts ahead of what is
-    merely similar.
+    A cosine and a share of the best BM25 keep what ranks throw away: by how much one is better.
+    Closeness and exactness keep names and error texts ahead of what is merely similar.
     """
     meaning = MEANING * meaning_weight * semantic
     score: Figure = WORDS * fts5 + meaning + CLOSE * close + PHRASE * phrase + EXACT * exact
@@ -131,7 +121,10 @@ KNEE = 0.5
 
 def fit(signals: HitSignals) -> float:
     """Return how well an item with these signals fits a query, 0 to 1."""
-    worth: float = relevance(**{name: getattr(signals, name) for name in COMPARED})
+    worth: float = relevance(
+        fts5=signals.fts5, semantic=signals.semantic, close=signals.close, phrase=signals.phrase,
+        exact=signals.exact, meaning_weight=signals.meaning_weight,
+    )  # fmt: skip
     # What means the query in wholly other words is worth more than 1; it keeps its order.
     return worth if worth <= KNEE else 1 - KNEE**2 / worth
 
@@ -192,11 +185,7 @@ def recency(created_ms: int, *, now_ms: int) -> float:
 
 
 def composite(signals: HitSignals, *, type_: str) -> float:
-    """Return the worth of an item where nothing is asked; it may exceed 1, so clamp to show it.
-
-    An item of one of the knowledge types is worth more by `KNOWLEDGE_FACTOR`. With a query items
-    are worth what they fit (see `relevance`), and knowledge only comes first of what fits alike.
-    """
+    """Return the worth of an item where nothing is asked, 0 to `KNOWLEDGE_FACTOR`."""
     factor = KNOWLEDGE_FACTOR if type_ in KNOWLEDGE_TYPES else 1.0
     worth = RECENCY * signals.recency + PROJECT * signals.project_match
     return worth * factor
@@ -277,7 +266,7 @@ def successors(items: Iterable[Item]) -> list[int]:
 def outranked(hits: Iterable[Hit]) -> list[Hit]:
     """Give what was superseded or amended less than the score of what did so, if both are there.
 
-    The summary of a session covers all that was said there, so it ranks below that too.
+    So does the summary of a session in which the old was said.
     """
     offered = list(hits)
     if not successors(hit.item for hit in offered):
@@ -307,14 +296,10 @@ def capped(offered: Mapping[int, tuple[float, Item]]) -> dict[int, float]:
 
 
 def together(hits: Sequence[Hit], others: Iterable[Hit], nearness: Nearness) -> list[Hit]:
-    """Return hits with notes that are near each other side by side, the newer one first.
+    """Return hits, best first, with notes that are near each other side by side, the newer first.
 
-    Nobody has said yet which of them holds, so none is left out for the other.
-
-    Args:
-        hits: best first.
-        others: more hits, from which the newer neighbour of a note is taken if it is not in `hits`.
-        nearness: returns the cosine of two items.
+    Nobody has said which of them holds, so none is left out. The newer neighbour may be among the
+    others; `nearness` returns the cosine of two items.
     """
     left = {hit.item.id: hit for hit in hits}
     # Others hold hits again, with the score that they had before a newer one was set above them.
