@@ -59,8 +59,7 @@ class _Header(Value):
 def save(path: Path, facts: Value, arrays: Arrays) -> None:
     """Write a file in full, then give it its name; on return it is on the disk.
 
-    Raises:
-        OSError: the disk is full or read-only; nothing is left under the name.
+    Raises: OSError (the disk is full or read-only; nothing is left under the name).
     """
     slots, end = [], 0
     for name, array in arrays.items():
@@ -89,11 +88,7 @@ def save(path: Path, facts: Value, arrays: Arrays) -> None:
 
 
 def load(path: Path) -> SavedArrays:
-    """Map a file.
-
-    Raises:
-        Torn: it is missing, cut, damaged, or of another format.
-    """
+    """Map a file. Raises: Torn (it is missing, cut, damaged, or of another format)."""
     try:
         header, begin = _header(path)
         mapped = np.memmap(path, dtype=np.uint8, mode="r")

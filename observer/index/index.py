@@ -115,8 +115,7 @@ class Files:
     def settle(self, epoch: str, segments: Sequence[Segment]) -> list[Segment]:
         """Make these the settled segments; returns them as they are on the disk, mapped.
 
-        Raises:
-            OSError: the disk is full or read-only; the former ones stay settled.
+        Raises: OSError (the disk is full or read-only; the former ones stay settled).
         """
         make_private(self._folder)
         names: list[str] = []

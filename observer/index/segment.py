@@ -482,8 +482,7 @@ def merged(segments: Sequence[Segment], *, mean_length: float) -> Segment:
 def loaded(saved: SavedArrays) -> Segment:
     """Return the rows of a file.
 
-    Raises:
-        msgspec.MsgspecError, KeyError: the file is not of such rows.
+    Raises: msgspec.MsgspecError, KeyError (the file is not of such rows).
     """
     facts = decode_json(saved.facts, FileFacts)
     return Segment(saved.arrays, last_change=facts.last_change, model=facts.model)

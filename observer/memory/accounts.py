@@ -81,8 +81,7 @@ class Accounts:
     def since(self, since_ms: int, *, project: str | None = None) -> Account:
         """Return what happened since a time, in all projects unless one is named.
 
-        Raises:
-            NotFound, Ambiguous: the project.
+        Raises: NotFound, Ambiguous (the project).
         """
         with self._store.read() as reader:
             asked = named(reader.projects(), from_windows(project)).id if project else None
@@ -95,8 +94,7 @@ class Accounts:
             handle: the client's own id of it, or ours.
             limit: most items.
 
-        Raises:
-            NotFound: there is no such session.
+        Raises: NotFound (there is no such session).
         """
         with self._store.read() as reader:
             return course(reader, handle, owner=self._owner, limit=limit)
@@ -108,8 +106,7 @@ class Accounts:
             project: whose work.
             folder: git is asked in the worktree around it, else in the newest one.
 
-        Raises:
-            StoreUnavailable: a state is damaged, or of another version.
+        Raises: StoreUnavailable (a state is damaged, or of another version).
         """
         with self._store.read() as reader:
             recent = RecentSessions(reader, project.id)
@@ -147,8 +144,7 @@ class Accounts:
     ) -> list[Recorded]:
         """Return what hooks reported of some kinds of a session, its sub-agents' too, by time.
 
-        Raises:
-            NotFound: there is no such session.
+        Raises: NotFound (there is no such session).
         """
         with self._store.read() as reader:
             return events_of(reader, handle, kinds, from_ms=from_ms, to_ms=to_ms)
@@ -158,8 +154,7 @@ class Accounts:
     ) -> tuple[list[Spent], dict[int, Session]]:
         """Return what the turns since a time used, see `SpentReads.spent`, and those sessions.
 
-        Raises:
-            NotFound, Ambiguous: the project.
+        Raises: NotFound, Ambiguous (the project).
         """
         with self._store.read() as reader:
             asked = named(reader.projects(), from_windows(project)).id if project else None
@@ -178,8 +173,7 @@ class Accounts:
     def recent(self, *types: str, project: str | None, limit: int) -> list[Item]:
         """Return observations and notes of some types, newest first.
 
-        Raises:
-            NotFound, Ambiguous: the project.
+        Raises: NotFound, Ambiguous (the project).
         """
         with self._store.read() as reader:
             asked = named(reader.projects(), from_windows(project)).id if project else None
@@ -189,8 +183,7 @@ class Accounts:
     def happened(self, narrow: SearchOptions, *, project: str | None, limit: int) -> list[Item]:
         """Return what fits some options, newest first; records only where their kind is named.
 
-        Raises:
-            NotFound, Ambiguous: the project, or the session.
+        Raises: NotFound, Ambiguous (the project, or the session).
         """
         with self._store.read() as reader:
             asked = scoped(self._store, reader, narrow, project=project, owner=self._owner)
@@ -226,8 +219,7 @@ class Accounts:
     def reads_naming(self, query: str, *, project: str | None, limit: int) -> list[Item]:
         """Return reads of files whose path has a word of a query, newest first.
 
-        Raises:
-            NotFound, Ambiguous: the project.
+        Raises: NotFound, Ambiguous (the project).
         """
         words = plan(query).words
         with self._store.read() as reader:
@@ -250,8 +242,7 @@ class Accounts:
     def steps_around(self, anchor: int, *, before: int, after: int) -> list[TimelineEntry]:
         """Return what happened around an item or a read of a file in its project, reads included.
 
-        Raises:
-            NotFound: there is neither.
+        Raises: NotFound (there is neither).
         """
         found = self.steps([anchor])
         if not found:
@@ -304,8 +295,7 @@ def scoped(
 
     A project that is not shared is found when it is named, or asked from one of its folders.
 
-    Raises:
-        NotFound, Ambiguous: the project, or the session.
+    Raises: NotFound, Ambiguous (the project, or the session).
     """
     asked = filters_of(reader, narrow, project=project, owner=owner)
     if asked.project_id is not None or asked.session_id is not None:

@@ -75,10 +75,8 @@ class Choices:
     def give(self, handle: str, how: str) -> Item:
         """Set how an item is given: hidden, pinned, or with an empty `how` as before; return it.
 
-        Raises:
-            BadInput: `how` is something else.
-            NotFound, Ambiguous: the item.
-            StoreUnavailable: the memory is open for reading only.
+        Raises: BadInput (`how` is something else), NotFound, Ambiguous (the item), StoreUnavailable
+        (the memory is open for reading only).
         """
         if how not in {HIDE, PIN, ""}:
             raise BadInput(f"no choice {how[:80]!r}", hint=f"{HIDE} it, {PIN} it, or neither")
@@ -109,9 +107,8 @@ class Choices:
 
         What is secret in a title is redacted, and it is cut at `TITLE_CHARS`.
 
-        Raises:
-            NotFound: there is no such session.
-            StoreUnavailable: the memory is open for reading only.
+        Raises: NotFound (there is no such session), StoreUnavailable (the memory is open for
+        reading only).
         """
         with self._store.write() as writer:
             number = session_id(writer, handle)
@@ -193,8 +190,7 @@ class Memory:
     def of(self, owner: str) -> Memory:
         """Return the same memory as somebody else sees it: their personal notes, not ours.
 
-        Raises:
-            BadInput: nobody can have that name; an empty one is nobody.
+        Raises: BadInput (nobody can have that name; an empty one is nobody).
         """
         if owner:
             check_owner(owner)
@@ -207,8 +203,7 @@ class Memory:
 
         Whoever has the exact handle of a note, its id or whole uuid, was given it.
 
-        Raises:
-            NotFound: no personal note has it.
+        Raises: NotFound (no personal note has it).
         """
         text = str(handle).strip().lstrip("#")
         with self._store.read() as reader:
@@ -230,8 +225,7 @@ class Memory:
     def purge_plan(self, here: Home, asked: Criteria) -> tuple[PurgePreview, PurgeOrder]:
         """Return what a purge would take, and the order that takes it.
 
-        Raises:
-            NotFound, BadInput, ConfigInvalid: of `planned`.
+        Raises: NotFound, BadInput, ConfigInvalid (of `planned`).
         """
         from observer.memory.purging import planned  # noqa: PLC0415 - as `deleted`
 
@@ -248,8 +242,7 @@ class Memory:
     ) -> SearchHits:
         """Find items by words and meaning; across all projects unless one is named.
 
-        Raises:
-            NotFound, Ambiguous: the project, or the session.
+        Raises: NotFound, Ambiguous (the project, or the session).
         """
         with self._sources() as sources:
             asked = self._scoped(sources.reader, narrow, project)
@@ -267,8 +260,7 @@ class Memory:
 
         A project may be one that only others have. Hits that lie only there have the id 0.
 
-        Raises:
-            NotFound, Ambiguous: the project, or the session.
+        Raises: NotFound, Ambiguous (the project, or the session).
         """
         find: Callable[[], SearchHits] = SearchHits
         with self._sources() as sources:
@@ -292,9 +284,7 @@ class Memory:
     def elsewhere(self, handle: str) -> Item | None:
         """Return the item that only the server of a share has, by its uuid or its beginning.
 
-        Raises:
-            Ambiguous: several begin so.
-            ShareUnavailable: a server is away.
+        Raises: Ambiguous (several begin so), ShareUnavailable (a server is away).
         """
         with self._store.read() as reader:
             urls = [share.url for share in reader.shares()]
@@ -310,8 +300,7 @@ class Memory:
     ) -> SearchHits:
         """Find notes: those of the project, and those that belong to none.
 
-        Raises:
-            NotFound, Ambiguous: the project, or the session.
+        Raises: NotFound, Ambiguous (the project, or the session).
         """
         with self._sources() as sources:
             asked = self._scoped(sources.reader, narrow, project)
@@ -326,9 +315,7 @@ class Memory:
     def timeline(self, anchor: int, *, before: int = 5, after: int = 5) -> Timeline:
         """Return what happened around an item in its project.
 
-        Raises:
-            NotFound: no such item.
-            BadInput: a depth outside 0 to 50.
+        Raises: NotFound (no such item), BadInput (a depth outside 0 to 50).
         """
         with self._store.read() as reader:
             if not self._visible(reader, [anchor]):
@@ -338,8 +325,7 @@ class Memory:
     def why(self, target: str, folder: str) -> CodeAnswer:
         """Return what is behind a piece of code: ``FILE``, ``FILE:LINE`` or ``FILE::NAME``.
 
-        Raises:
-            BadInput, NotFound, Ambiguous: what is pointed at.
+        Raises: BadInput, NotFound, Ambiguous (what is pointed at).
         """
         with self._store.read() as reader:
             return why(reader, target, folder, owner=self.owner, now_ms=self._now_ms())
@@ -347,9 +333,7 @@ class Memory:
     def related(self, name: str, *, project: str | None = None, limit: int = 3) -> Related:
         """Return what hangs on a file, symbol, package, error, person, title or other name.
 
-        Raises:
-            NotFound, Ambiguous: the project.
-            BadInput: the name has no word.
+        Raises: NotFound, Ambiguous (the project), BadInput (the name has no word).
         """
         with self._store.read() as reader:
             asked = self._scoped(reader, SearchOptions(), project)
@@ -372,8 +356,7 @@ class Memory:
 
         In the place of one that is part of another now stands that one, see `stand_ins`.
 
-        Raises:
-            BadInput: more than `MOST_IDS` ids.
+        Raises: BadInput (more than `MOST_IDS` ids).
         """
         if len(ids) > MOST_IDS:
             raise BadInput(
@@ -400,9 +383,7 @@ class Memory:
 
         Without a query its card comes first, if it `has_card`.
 
-        Raises:
-            NotFound, Ambiguous: the project.
-            BadInput: the budget is negative.
+        Raises: NotFound, Ambiguous (the project), BadInput (the budget is negative).
         """
         with self._sources() as sources:
             request = PackRequest(
@@ -441,8 +422,7 @@ class Memory:
     def project(self, handle: str) -> Project:
         """Return a project by uuid, name, folder or remote.
 
-        Raises:
-            NotFound, Ambiguous: none fits, or several; the hint lists their exact handles.
+        Raises: NotFound, Ambiguous (none fits, or several; the hint lists their exact handles).
         """
         with self._store.read() as reader:
             return named(reader.projects(), from_windows(handle))
@@ -496,9 +476,7 @@ class Memory:
 
         A handle is an id, ``28`` or ``#28``, a uuid, or the first 8 or more characters of one.
 
-        Raises:
-            NotFound: none fits.
-            Ambiguous: several fit.
+        Raises: NotFound (none fits), Ambiguous (several fit).
         """
         with self._store.read() as reader:
             return meant(reader, handle)

@@ -48,8 +48,7 @@ class CodeAnswer(Value):
 def why(reader: StoreReader, target: str, folder: str, *, owner: str, now_ms: int) -> CodeAnswer:
     """Answer for a target as `locate` reads it.
 
-    Raises:
-        BadInput, NotFound, Ambiguous: what is pointed at; see `locate`.
+    Raises: BadInput, NotFound, Ambiguous (what is pointed at; see `locate`).
     """
     at = locate(target, folder)
     own = local_authors(at.root)
@@ -102,10 +101,9 @@ class LocatedCode(Value):
 def locate(target: str, folder: str) -> LocatedCode:
     """Resolve what somebody pointed at from an absolute folder; a column is ignored.
 
-    Raises:
-        BadInput: no file is named, or the lines are none.
-        NotFound: there is no such file in a git worktree, or no such name in it.
-        Ambiguous: several definitions have that name; the hint lists them.
+    Raises: BadInput (no file is named, or the lines are none), NotFound (there is no such file in a
+    git worktree, or no such name in it), Ambiguous (several definitions have that name; the hint
+    lists them).
     """
     name, _, symbol = target.partition("::")
     if not name.strip() or "\0" in target:

@@ -85,8 +85,7 @@ def related(reader: StoreReader, name: str, filters: Filters, *, limit: int) -> 
         filters: what items must be.
         limit: most items of each group.
 
-    Raises:
-        BadInput: the name has no word.
+    Raises: BadInput (the name has no word).
     """
     wanted = name.strip().removesuffix("()")
     if not any(words_of(wanted)):

@@ -35,9 +35,8 @@ def open_memory(home: Home, *, folder: str = "") -> Iterator[Memory]:
         home: whose memory; `observer.core.paths.home()` is the one of this process.
         folder: absolute folder whose work tree items are compared with; empty for none.
 
-    Raises:
-        StoreUnavailable: there is no database yet, it cannot be read, or a purge was interrupted.
-        ConfigInvalid: the settings cannot be read.
+    Raises: StoreUnavailable (there is no database yet, it cannot be read, or a purge was
+    interrupted), ConfigInvalid (the settings cannot be read).
     """
     settings = config.load(home)
     refuse_unsettled(home)
@@ -78,8 +77,7 @@ def team_of(model: LazyModel) -> Callable[[], TeamSearch]:
 def refuse_unsettled(home: Home) -> None:
     """Return unless a purge is not finished here; copies that are older are cleaned by a daemon.
 
-    Raises:
-        StoreUnavailable: it is not.
+    Raises: StoreUnavailable (it is not).
     """
     if home.purging.exists():
         raise StoreUnavailable("a purge was interrupted", hint="finish it with: observer up")

@@ -67,10 +67,8 @@ def in_notes(files: Sequence[str]) -> list[str]:
 def planned(reader: StoreReader, here: Home, asked: Criteria) -> tuple[PurgePreview, PurgeOrder]:
     """Return what a purge would take, to be shown, and the order that takes just that.
 
-    Raises:
-        BadInput: nothing restricts it, or a text is too short.
-        NotFound: there is no such item or session.
-        ConfigInvalid: the settings cannot be read.
+    Raises: BadInput (nothing restricts it, or a text is too short), NotFound (there is no such item
+    or session), ConfigInvalid (the settings cannot be read).
     """
     text = finder([asked.text] if asked.text else [])
     files = tuple(left(here, text)) if text else ()
@@ -101,8 +99,7 @@ def planned(reader: StoreReader, here: Home, asked: Criteria) -> tuple[PurgePrev
 def kept_in_text(here: Home, asked: Criteria) -> tuple[str, ...]:
     """Return where in note folders the text stands that is to be purged.
 
-    Raises:
-        ConfigInvalid, BadInput: the settings cannot be read, or name what is no folder.
+    Raises: ConfigInvalid, BadInput (the settings cannot be read, or name what is no folder).
     """
     text = finder([asked.text] if asked.text else [])
     if text is None:

@@ -34,8 +34,7 @@ Extract = Callable[[Sequence[str]], Extracted]
 def no_model(_said: Sequence[str]) -> Extracted:
     """Refuse to extract anything: no language model is configured, or none can be asked here.
 
-    Raises:
-        ConfigInvalid: always.
+    Raises: ConfigInvalid (always).
     """
     raise ConfigInvalid(
         "no language model is configured", hint="leave infer out, or set llm_url and llm_model"

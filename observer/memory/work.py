@@ -120,8 +120,7 @@ class ReadOnce(Generic[Part]):
 def check_histories(reader: StoreReader, project_id: int) -> list[CheckHistory]:
     """Return the checks of a project with their last runs, what fails now first.
 
-    Raises:
-        StoreUnavailable: the store cannot be read.
+    Raises: StoreUnavailable (the store cannot be read).
     """
     sessions = reader.sessions(project_id=project_id, limit=SESSIONS)
     found = [step for one in sessions for step in _STEPS.of(reader, one)]
@@ -198,8 +197,7 @@ _STEPS = ReadOnce(("command", "file-write"), _of, most=10 * SESSIONS)
 def branches(reader: StoreReader, project: Project) -> list[Branch]:
     """Return the branches that a project was worked on lately, the last one first.
 
-    Raises:
-        StoreUnavailable: the state of the project is damaged, or of another version.
+    Raises: StoreUnavailable (the state of the project is damaged, or of another version).
     """
     state = project_state.decode(reader.project_state(project.id))
     sessions = reader.sessions(project_id=project.id, limit=NAMED)

@@ -41,8 +41,7 @@ def normalise(url: str, *, base: str) -> str:
 
     Empty for what names no place: a command (`ext::…`), an empty URL.
 
-    Raises:
-        ValueError: a local path that no file system can hold (NUL, lone surrogates).
+    Raises: ValueError (a local path that no file system can hold (NUL, lone surrogates)).
     """
     url = url.strip()
     if helper := _HELPER.match(url):

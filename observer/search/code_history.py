@@ -419,8 +419,7 @@ def standing_checks(items: Iterable[Item], sessions: Iterable[Session] = ()) -> 
 
     What passed is known by a run of the same command, a fix, or the sessions.
 
-    Raises:
-        StoreUnavailable: a session's state is of another version; a rebuild makes it anew.
+    Raises: StoreUnavailable (a session's state is of another version; a rebuild makes it anew).
     """
     found = sorted(items, key=lambda each: (each.created_ms, each.id))
     links = (link for each in found if each.type == "fix" for link in each.links)

@@ -122,8 +122,7 @@ def pack(
 ) -> Pack:
     """Choose what fits; `uncommitted` asks git about files that sessions left dirty.
 
-    Raises:
-        BadInput: the budget cannot hold even an empty answer.
+    Raises: BadInput (the budget cannot hold even an empty answer).
     """
     if request.budget_tokens < costs.overhead:
         raise BadInput(

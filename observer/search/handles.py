@@ -65,8 +65,7 @@ def filters_of(
 
     Whole paths of files in one project ask for that project where none is named.
 
-    Raises:
-        NotFound, Ambiguous: the project, the session, or the person.
+    Raises: NotFound, Ambiguous (the project, the session, or the person).
     """
     by, whose = _person(reader, narrow, owner)
     categories: tuple[str, ...] = (FAILED,) if narrow.failed else ()
@@ -150,9 +149,8 @@ def _innermost(projects: Sequence[Project], path: str) -> tuple[str, Project | N
 def named(projects: Sequence[Project], handle: str) -> Project:
     """Return the project that a uuid, name, folder or remote means.
 
-    Raises:
-        NotFound: none fits, or nothing is named.
-        Ambiguous: several fit; the hint lists their exact handles.
+    Raises: NotFound (none fits, or nothing is named), Ambiguous (several fit; the hint lists their
+    exact handles).
     """
     folded = handle.casefold()
     for fits in (
@@ -184,9 +182,7 @@ def named(projects: Sequence[Project], handle: str) -> Project:
 def meant(reader: StoreReader, handle: str) -> int:
     """Return the id of the item that a handle stands for; see `Memory.resolve`.
 
-    Raises:
-        NotFound: none fits.
-        Ambiguous: several fit.
+    Raises: NotFound (none fits), Ambiguous (several fit).
     """
     number = handle.strip().removeprefix("#")
     ids = reader.resolve(number)
@@ -213,8 +209,7 @@ def session_id(reader: StoreReader, handle: str) -> int | None:
 
     `s12` is ours, as sessions are listed; `#142`, as items are, is the session of that item.
 
-    Raises:
-        NotFound: there is none.
+    Raises: NotFound (there is none).
     """
     if not handle:
         return None
@@ -271,8 +266,7 @@ class Owner(NamedTuple):
     def tags(self) -> tuple[str, ...]:
         """Return the tags of memories that an agent stored for a user.
 
-        Raises:
-            BadInput: the agent's name does not fit in a tag.
+        Raises: BadInput (the agent's name does not fit in a tag).
         """
         if not self.agent:
             return ()
@@ -307,8 +301,7 @@ def owner_of(item: Item, agent: str = "") -> Owner:
 def check_owner(name: str) -> None:
     """Refuse a name under which notes would not be found again: it is stored as all text is.
 
-    Raises:
-        BadInput: it is not a plain line of 1 to 200 characters, or looks like a secret.
+    Raises: BadInput (it is not a plain line of 1 to 200 characters, or looks like a secret).
     """
     if not 0 < len(name) <= OWNER_CHARS or not name.isprintable() or name != name.strip():
         raise BadInput(

@@ -104,8 +104,7 @@ def uses_operators(found: list[QueryToken]) -> bool:
 def parse(found: list[QueryToken]) -> Expression:
     """Read tokens as one expression.
 
-    Raises:
-        BadInput: they are no expression; the message says what is wrong with them.
+    Raises: BadInput (they are no expression; the message says what is wrong with them).
     """
     parser = _Parser(found)
     fts = parser.alternatives()

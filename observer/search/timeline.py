@@ -166,9 +166,7 @@ def timeline(
 ) -> Timeline:
     """Return what happened before and after an item in its project, 0 to `MAX_DEPTH` entries each.
 
-    Raises:
-        BadInput: a depth is out of range.
-        NotFound: there is no such item.
+    Raises: BadInput (a depth is out of range), NotFound (there is no such item).
     """
     for name, depth in (("before", before), ("after", after)):
         if not 0 <= depth <= MAX_DEPTH:
@@ -292,8 +290,7 @@ def account(
 def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> SessionTimeline:
     """Return the course of a session that a client's own id, or ours, stands for.
 
-    Raises:
-        NotFound: there is none, or none is named.
+    Raises: NotFound (there is none, or none is named).
     """
     session = _named_session(reader, handle)
     children = _descendants(reader, session)

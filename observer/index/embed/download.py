@@ -31,10 +31,9 @@ def pull(name: str, base_url: str, *, sha256: str, folder: Path) -> ModelInfo:
 
     Nothing is changed unless all three files came, are what was pinned, and load.
 
-    Raises:
-        BadInput: the name, address or digest is not one, or a file is larger than is taken.
-        NotFound: the server has no such file, or does not answer.
-        ConfigInvalid: the files are not the pinned ones, or not a model.
+    Raises: BadInput (the name, address or digest is not one, or a file is larger than is taken),
+    NotFound (the server has no such file, or does not answer), ConfigInvalid (the files are not the
+    pinned ones, or not a model).
     """
     _check(name, base_url, sha256)
     folder.mkdir(parents=True, exist_ok=True)

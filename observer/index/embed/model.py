@@ -67,8 +67,7 @@ class Manifest(Value):
 def read(folder: Path) -> Manifest:
     """Return what the folder's `model.toml` says.
 
-    Raises:
-        ConfigInvalid: a file is missing, or the manifest is not what `Manifest` describes.
+    Raises: ConfigInvalid (a file is missing, or the manifest is not what `Manifest` describes).
     """
     for name in (MANIFEST, *DIGESTED):
         if not (folder / name).is_file():
@@ -79,8 +78,8 @@ def read(folder: Path) -> Manifest:
 def parse(data: bytes, *, source: str) -> Manifest:
     """Return the manifest in these bytes.
 
-    Raises:
-        ConfigInvalid: it is too long, no TOML, or not what `Manifest` describes; names `source`.
+    Raises: ConfigInvalid (it is too long, no TOML, or not what `Manifest` describes; names
+    `source`).
     """
     if len(data) > _CARD_BYTES:
         raise ConfigInvalid(f"{source} is longer than {_CARD_BYTES} bytes")
@@ -113,8 +112,7 @@ def identity(folder: Path, manifest: Manifest) -> str:
 def verify(folder: Path, manifest: Manifest) -> None:
     """Check the files against the digests that the manifest gives.
 
-    Raises:
-        ConfigInvalid: a file is not the one that the manifest was written for.
+    Raises: ConfigInvalid (a file is not the one that the manifest was written for).
     """
     for name in DIGESTED:
         expected = manifest.sha256.get(name)
@@ -210,8 +208,7 @@ class Model:
     def __init__(self, folder: Path, manifest: Manifest, *, name: str) -> None:
         """Load the files of a folder.
 
-        Raises:
-            ConfigInvalid: they are not a graph and a tokenizer as described above.
+        Raises: ConfigInvalid (they are not a graph and a tokenizer as described above).
         """
         self.name = name
         self.id = identity(folder, manifest)

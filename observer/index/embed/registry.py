@@ -73,8 +73,7 @@ def find(name: str, folder: Path) -> ModelInfo:
 
     Two names with a plus sign between them are the two models joined (`index.embed.model`).
 
-    Raises:
-        NotFound: there is none; the hint lists the known names.
+    Raises: NotFound (there is none; the hint lists the known names).
     """
     first, join, second = name.partition(JOIN)
     if join and os.sep not in name:
@@ -107,9 +106,8 @@ def chosen(name: str, folder: Path) -> ModelInfo:
 def load(info: ModelInfo) -> Model | Joined:
     """Load a model; about 0.1 s. Its files are checked against the digests of its manifest.
 
-    Raises:
-        ConfigInvalid: the files are damaged, or not a model that turns tokens into vectors, or
-            what runs it is not installed.
+    Raises: ConfigInvalid (the files are damaged, or not a model that turns tokens into vectors, or
+    what runs it is not installed).
     """
     if info.parts:
         first, second = map(_loaded, info.parts)
