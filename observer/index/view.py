@@ -1,7 +1,4 @@
-"""What can be asked of an index: the best rows by words and by vectors, and all about some rows.
-
-Filters become masks over the rows; of some rows it is known where the words of a query stand.
-"""
+"""What can be asked of an index: the best rows by words and by vectors, and all about some rows."""
 
 from __future__ import annotations
 
@@ -50,12 +47,7 @@ _LOW_CODES = np.uint32(1 << 16)
 
 
 class Occurrences:
-    """Every place in some rows where a word of a query stands.
-
-    Args:
-        tokens: the codes of whole rows, one row behind the other.
-        query: codes of at least one and at most 64 different words.
-    """
+    """Every place in some rows, given by their `tokens`, where one of 1 to 64 words stands."""
 
     def __init__(self, tokens: NDArray[np.uint32], query: NDArray[np.uint32]) -> None:
         self._tokens = tokens
@@ -231,16 +223,12 @@ def highest(scores: NDArray[np.float32], wanted: ListRequest) -> TopK:
     """Return the rows of a list with the highest scores above 0."""
     mask, limit = wanted
     least = reached(scores, mask, ENOUGH * limit)
-    places = _let_through(scores >= least if least else scores > 0, mask)
+    # Few are as high, so that nothing else is looked at.
+    high = np.flatnonzero(scores >= least if least else scores > 0)
+    places = high[mask[high]]
     if least and len(places) < limit:  # the sample was too good
-        places = _let_through(scores > 0, mask)
+        places = np.flatnonzero((scores > 0) & mask)
     return best(places, scores[places], limit)
-
-
-def _let_through(is_high: Mask, mask: Mask) -> Places:
-    """Return the rows of both; `is_high` has few, so that nothing else is looked at."""
-    places = np.flatnonzero(is_high)
-    return places[mask[places]]
 
 
 def best(places: Places, scores: NDArray[Any], limit: int) -> TopK:
@@ -278,11 +266,7 @@ Part = tuple[Segment, slice, NDArray[np.int64]]
 
 
 class View:
-    """All segments, whose vectors are of one model, as they are while the index is lent.
-
-    Args:
-        is_complete: whether all that is stored is in it.
-    """
+    """All segments, of one model, as they are while the index is lent, and whether that is all."""
 
     def __init__(self, segments: Sequence[Segment], codes: Codes, *, is_complete: bool) -> None:
         self.is_complete = is_complete
@@ -327,12 +311,15 @@ class View:
         scores = np.zeros(self.size, np.float32)
         # A word that most rows hold hardly ranks them: it only fills what the rest leave open.
         is_rare = words.rarities > LEAST_RARITY
-        self._score(words.taken(np.flatnonzero(is_rare)), scores)
-        found = [highest(scores, each) for each in wanted]
-        is_open = any(len(one.places) < each.limit for one, each in zip(found, wanted, strict=True))
-        if is_open and not is_rare.all():
-            self._score(words.taken(np.flatnonzero(~is_rare)), scores)
+        found: list[TopK] = []
+        for chosen in (is_rare, ~is_rare):
+            some = words.taken(np.flatnonzero(chosen))
+            for (base, each), runs in zip(self._parts(), some.runs, strict=True):
+                each.relevance(runs, some.rarities, scores[base : base + each.size])
             found = [highest(scores, each) for each in wanted]
+            sizes = zip(found, wanted, strict=True)
+            if is_rare.all() or all(len(one.places) >= each.limit for one, each in sizes):
+                break
         return found
 
     def by_vector(self, query: Vector, wanted: Sequence[ListRequest]) -> list[TopK]:
@@ -436,11 +423,6 @@ class View:
             rarities = np.log((self.size - counts + 0.5) / (counts + 0.5))
             self._asked = QueryTerms(query, runs, counts, np.maximum(LEAST_RARITY, rarities))
         return self._asked
-
-    def _score(self, words: QueryTerms, scores: NDArray[np.float32]) -> None:
-        """Add about the BM25 of some words to the score of each row."""
-        for (base, each), of_segment in zip(self._parts(), words.runs, strict=True):
-            each.relevance(of_segment, words.rarities, scores[base : base + each.size])
 
     def _compared(self, query: Vector, mask: Mask, weighed_count: int, count: int) -> TopK:
         """Return about `count` nearest rows of a mask, less opposite ones, in ascending order."""
