@@ -1,8 +1,7 @@
 """Project identity: which project an event belongs to (step 5 of an event's way).
 
 A place is the work tree of a folder, else the folder with a project marker; `identity` decides
-which project it belongs to. A folder that is gone, unreadable, corrupt or somebody else's gives
-weaker evidence, in the end `Place(root="")`, which means `unassigned`.
+which project it belongs to. One that is gone or unreadable is `Place(root="")`: `unassigned`.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
-from typing import NamedTuple
 
 from observer.commands.command_line import entered_folder
 from observer.core.events import Command, Event, FileRead, FileWrite, Intent
@@ -36,39 +34,18 @@ __all__ = [
 ]
 
 MARKERS = (
-    ".git",  # broken or unreadable, else git would have answered
-    ".hg",
-    ".svn",
-    ".observer.toml",
-    "pyproject.toml",
-    "setup.py",
-    "requirements.txt",
-    "package.json",
-    "deno.json",
-    "Cargo.toml",
-    "go.mod",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "settings.gradle",
-    "composer.json",
-    "Gemfile",
-    "mix.exs",
-    "pubspec.yaml",
-    "Package.swift",
-    "CMakeLists.txt",
-    "meson.build",
-    "Makefile",
-)
-"""Files that make a folder without git a project."""
+    ".git", ".hg", ".svn", ".observer.toml", "pyproject.toml", "setup.py", "requirements.txt",
+    "package.json", "deno.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle",
+    "build.gradle.kts", "settings.gradle", "composer.json", "Gemfile", "mix.exs", "pubspec.yaml",
+    "Package.swift", "CMakeLists.txt", "meson.build", "Makefile",
+)  # fmt: skip
+"""Files that make a folder without git, or with a broken one, a project."""
 
 
 def detect_place(folder: str) -> Place:
-    """Return what the disk says about a folder; forks git once, for the oldest commit.
+    """Return what the disk says about a folder, or its nearest ancestor that exists.
 
-    A folder that does not exist gets the evidence of its nearest existing ancestor, if that is a
-    work tree or has a project marker. `$HOME`, what lies above it and the folders for temporary
-    files are never a project, even as git work trees.
+    `$HOME`, what lies above it and the folders for temporary files are never a project.
     """
     return probe_place(folder, {}).place
 
@@ -90,9 +67,9 @@ def probe_place(folder: str, root_commits: MutableMapping[str, str]) -> ProbedPl
 
 
 def missing_roots(place: Place, projects: Iterable[Project]) -> frozenset[str]:
-    """Return the missing folders of projects related to `place` by inode or oldest commit.
+    """Return the missing folders, or taken by others, of projects of the inode or oldest commit.
 
-    They show that it was moved rather than copied. One is missing, too, if another took its path.
+    They show that it was moved rather than copied.
     """
     return frozenset(
         folder
@@ -118,16 +95,14 @@ def _plain(start: str, *, exists: bool) -> ProbedPlace:
     home = os.path.realpath(os.path.expanduser("~"))
     if start.startswith(os.path.join(home, ".")):
         return NOWHERE
-    folder = start
-    while folder not in non_project_dirs():
-        for marker in MARKERS:
-            if os.path.lexists(os.path.join(folder, marker)):
-                return _seen(folder, marker)
-        folder = os.path.dirname(folder)
-    return _seen(start, "") if exists and start not in non_project_dirs() else NOWHERE
-
-
-def _seen(root: str, marker: str) -> ProbedPlace:
+    barred, root, marker = non_project_dirs(), start, ""
+    while root not in barred and not marker:
+        found = (one for one in MARKERS if os.path.lexists(os.path.join(root, one)))
+        marker = next(found, "")
+        root = root if marker else os.path.dirname(root)
+    if not marker and (not exists or start in barred):
+        return NOWHERE
+    root = root if marker else start
     watched = (os.path.join(root, ".git", "HEAD"),)
     stamp = stamp_of(watched)
     return ProbedPlace(Place(root=root, inode=inode_of(root), marker=marker), watched, stamp)
@@ -139,39 +114,31 @@ MOST_FOLDERS = 4096
 """Folders remembered; the one looked at longest ago goes first."""
 
 
-class _Entry(NamedTuple):
-    seen: ProbedPlace
-    until_s: float
-
-
 class PlaceCache:
     """Remembers places; a hit costs a few `stat` calls and never a process. Thread-safe.
 
-    HEAD, its ref, the packed refs and the repository's configuration are watched by their stamps,
-    so branch, commit and remotes are right at every call. What else may change (a folder becomes
-    a work tree, a marker appears) is seen within `FRESH_S`. A folder that was deleted keeps the
-    place it had: its last events come after it is gone.
+    Branch, commit and remotes are right at every call. What else may change (a folder becomes a
+    work tree, a marker appears) is seen within `FRESH_S`. A folder that was deleted keeps the place
+    it had: its last events come after it is gone.
     """
 
     def __init__(self, *, now_s: Callable[[], float] = time.monotonic) -> None:
         self._now_s = now_s
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, tuple[ProbedPlace, float]] = {}
         self._root_commits: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def at(self, folder: str) -> Place:
         """Return the place of a folder, `Place(root="")` where there is none."""
-        entry = self._entries.get(folder)
-        if entry and entry.until_s > self._now_s():
-            seen = entry.seen
-            if seen.stamp == stamp_of(seen.watched):
-                return seen.place
+        seen, until_s = self._entries.get(folder, (NOWHERE, 0.0))
+        if until_s > self._now_s() and seen.stamp == stamp_of(seen.watched):
+            return seen.place
         with self._lock:
             now = probe_place(folder, self._root_commits)
-            if entry and entry.seen.place.root and not os.path.isdir(folder):
-                now = entry.seen
+            if seen.place.root and not os.path.isdir(folder):
+                now = seen
             self._entries.pop(folder, None)  # so that the order is that of the latest lookup
-            self._entries[folder] = _Entry(now, self._now_s() + FRESH_S)
+            self._entries[folder] = now, self._now_s() + FRESH_S
             while len(self._entries) > MOST_FOLDERS:
                 del self._entries[next(iter(self._entries))]
             while len(self._root_commits) > MOST_FOLDERS:
@@ -201,12 +168,13 @@ def work_tree_of(path: str, cwd: str) -> str:
 def event_folder(event: Event, work_tree_of: Callable[[str, str], str] = work_tree_of) -> str:
     """Return the folder that an event belongs to, "" if it names none.
 
-    A file that was written or read counts where its work tree is, whatever the client's folder, and
-    a command in the work tree below that folder which it enters first; a file outside any work
-    tree, and all else, counts where the client is. Whoever has many events gives a `work_tree_of`
-    that remembers.
+    A file that was written or read counts where its work tree is, and a command in the work tree
+    below the client's folder which it enters first; all else counts where the client is.
     """
-    here, body = _client_folder(event), event.body
+    here, body = event.cwd or (event.roots[0] if event.roots else ""), event.body
+    if event.client == "cursor" and not any(is_inside(event.cwd, root) for root in event.roots):
+        # Cursor runs the user's own hooks in ~/.cursor: only its workspace folders count.
+        here = event.roots[0] if event.roots else event.cwd
     body = body.of if isinstance(body, Intent) else body
     if isinstance(body, Command) and (entered := entered_folder(body.command)):
         below = work_tree_of(os.path.join(os.path.expanduser(entered), ".git"), here)
@@ -215,11 +183,3 @@ def event_folder(event: Event, work_tree_of: Callable[[str, str], str] = work_tr
     if isinstance(body, FileRead):
         path = next(iter(body.paths), "")
     return (work_tree_of(path, here) if path else "") or here
-
-
-def _client_folder(event: Event) -> str:
-    is_within = any(is_inside(event.cwd, root) for root in event.roots)
-    if event.client == "cursor" and not is_within:
-        # Cursor runs the user's own hooks in ~/.cursor: only its workspace folders count.
-        return event.roots[0] if event.roots else event.cwd
-    return event.cwd or (event.roots[0] if event.roots else "")

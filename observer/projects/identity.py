@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 
 import msgspec
 
@@ -48,8 +49,7 @@ def match_project(
 def update_project(project: Project, place: Place, *, gone: frozenset[str] = _NONE) -> Project:
     """Return the project updated from a matching place; itself if nothing is new.
 
-    Folders in `gone` are forgotten; if they gave the project its name, it takes the new one. What
-    a policy calls it stays until a policy calls it otherwise.
+    Folders in `gone` are forgotten, and a name that they gave. A policy's name stays until another.
     """
     if _by_surroundings(place, [project]) and place.root not in project.roots:
         return project
@@ -113,9 +113,6 @@ def main_folder(common_dir: str) -> str:
     return common_dir.removesuffix("/.git")
 
 
-# --- the kinds of evidence, strongest first ------------------------------------------------------
-
-
 def _by_path(place: Place, projects: Iterable[Project]) -> Project | None:
     here = [
         p
@@ -126,11 +123,11 @@ def _by_path(place: Place, projects: Iterable[Project]) -> Project | None:
             place.remotes
             and p.remotes
             and {*place.remotes}.isdisjoint(p.remotes)
-            and _is_other_history(place, p)
+            and _is_same_history(place, p) is False
         )
     ]
     return _best(
-        here, lambda p: 2 * (place.common_dir in p.common_dirs) + _is_same_history(place, p)
+        here, lambda p: 2 * (place.common_dir in p.common_dirs) + bool(_is_same_history(place, p))
     )
 
 
@@ -151,30 +148,27 @@ def _was_moved(place: Place, project: Project, gone: frozenset[str]) -> bool:
     is_gone = bool(project.roots) and gone.issuperset(project.roots)
     same_history = _is_same_history(place, project)
     if place.inode and place.inode in project.inodes:
-        return same_history or (is_gone and not _is_other_history(place, project))
+        return bool(same_history) or (is_gone and same_history is None)
     # On another file system a move is a copy and a deletion. Two remotes are two forks.
-    return same_history and is_gone and not (place.remotes and project.remotes)
+    return bool(same_history) and is_gone and not (place.remotes and project.remotes)
 
 
 def _by_surroundings(place: Place, projects: Iterable[Project]) -> Project | None:
     if place.git or place.marker:
         return None
-    around = (p for p in projects if not p.common_dirs and _depth(place.root, p))
-    return _best(around, lambda p: _depth(place.root, p))
+    around = [
+        (len(root), p.id, p)
+        for p in projects
+        for root in p.roots
+        if not p.common_dirs and is_inside(place.root, root)
+    ]
+    return max(around, key=itemgetter(0, 1), default=(0, 0, None))[2]
 
 
-def _depth(folder: str, project: Project) -> int:
-    """Return the length of the longest root of a project that contains a folder, 0 if none."""
-    return max((len(root) for root in project.roots if is_inside(folder, root)), default=0)
-
-
-def _is_same_history(place: Place, project: Project) -> bool:
-    return bool(place.root_commit) and place.root_commit == project.root_commit
-
-
-def _is_other_history(place: Place, project: Project) -> bool:
-    known = bool(place.root_commit and project.root_commit)
-    return known and place.root_commit != project.root_commit
+def _is_same_history(place: Place, project: Project) -> bool | None:
+    """Return whether both have one oldest commit; None where it is not known of both."""
+    is_known = place.root_commit and project.root_commit
+    return place.root_commit == project.root_commit if is_known else None
 
 
 def _best(projects: Iterable[Project], score: Callable[[Project], int]) -> Project | None:

@@ -1,8 +1,4 @@
-"""Anchoring new items: each at the commit at which it held, then followed to HEAD.
-
-`anchor_target` says what each is about, by facts as `observer.observations` writes them. An edit
-that was taken back before a commit had it is linked to by the observation of the command.
-"""
+"""Anchoring new items: each at the commit at which it held, then followed to HEAD."""
 
 from __future__ import annotations
 
@@ -76,11 +72,9 @@ _QUOTED = re.compile(r"`([A-Za-z_][\w.:]{2,80})(?:\(\))?`")
 
 
 class AnchorTarget(Value):
-    """What an item is about, by its own words; git has not been asked.
+    """What an item is about, by its own words, and `base`, the commit at which it held.
 
-    `base` is the commit at which it held; `is_commit` says that the item is about that commit, so
-    that its files and symbols are those of the commit. `is_made` says that the item is about work
-    that was not committed yet.
+    `is_commit`: it is about that commit; `is_made`: about work that was not committed yet.
     """
 
     base: str
@@ -182,12 +176,9 @@ class Anchoring:
     """Anchors items, walking as much history as they need; `pause` may wait, or raise to stop."""
 
     def __init__(
-        self,
-        store: Store,
-        repository: RepositoryView,
-        worktree: WorktreeView,
+        self, store: Store, repository: RepositoryView, worktree: WorktreeView,
         pause: Callable[[], None],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._store = store
         self._git = repository
         self._worktree = worktree

@@ -1,13 +1,13 @@
 """Following every worktree of a project through git: `sync_worktree` is the entry of this room.
 
-Git is read and code compared outside of any transaction. An interrupted synchronisation is repeated
-with the same result.
+Git is read outside of any transaction. An interrupted synchronisation is repeated with one result.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from itertools import groupby, islice
 from operator import itemgetter
@@ -24,9 +24,9 @@ from observer.staleness.history_walk import (
     FILE,
     NO_COMMIT,
     OUTSIDE,
+    REVERTS,
     HistoryWalk,
     RepositoryView,
-    reverts,
 )
 from observer.store.anchors import Anchor, AnchorSet, WorktreeView
 from observer.store.interface import Store
@@ -60,7 +60,7 @@ def validity(anchor_set: AnchorSet, *, branch: str) -> list[Validity]:
 
 
 def is_pending_on(anchor_set: AnchorSet, branch: str) -> bool:
-    """Return True if the item is about uncommitted work on another branch."""
+    """Return True if the item is of uncommitted work on another branch."""
     return anchor_set.is_pending and anchor_set.branch not in {"", branch}
 
 
@@ -139,7 +139,7 @@ class WorktreeSync:
         if begun.head != self._git.head:
             self._move()
         elif begun.branch != self._git.branch:
-            self._arrive(self._unsettled())
+            self._arrive()
         self._take_up()
         return self._worktree != begun
 
@@ -165,12 +165,12 @@ class WorktreeSync:
         steps = git.commits_between(root, old, new)
         while chunk := list(islice(steps, STEPS)):
             self._go(chunk, set(trunk))
-        self._arrive(self._unsettled())
+        self._arrive()
 
     def _go(self, chunk: Sequence[CommitDiff], trunk: set[str]) -> None:
         """Walk some commits; those of side branches only settle pending anchors."""
         commits = {step.commit for step in chunk}
-        back = {commit for step in chunk for commit in reverts(step)}
+        back = {commit for step in chunk for commit in REVERTS.findall(step.message)}
         walk = self._walk([moved for step in chunk for moved in step.files], commits | back)
         for step in chunk:
             self._pause()
@@ -189,15 +189,13 @@ class WorktreeSync:
             self._git.fingerprints, {anchor_set.item: anchor_set for anchor_set in known}.values()
         )
 
-    def _unsettled(self) -> Sequence[AnchorSet]:
-        """Return the anchor sets whose validity depends on the branch, if that changed."""
-        if self._worktree.branch == self._git.branch:
-            return ()
-        with self._store.read() as reader:
-            return reader.unsettled(self._worktree.id)
-
-    def _arrive(self, anchor_sets: Sequence[AnchorSet]) -> None:
+    def _arrive(self) -> None:
+        """Keep where HEAD is, and the anchor sets that depend on the branch, if that changed."""
         there = replace(self._worktree, head=self._git.head, branch=self._git.branch)
+        anchor_sets: Sequence[AnchorSet] = ()
+        if there.branch != self._worktree.branch:
+            with self._store.read() as reader:
+                anchor_sets = reader.unsettled(self._worktree.id)
         self._keep(self._carried(anchor_sets), there)
 
     def _carried(self, anchor_sets: Sequence[AnchorSet]) -> Sequence[AnchorSet]:
@@ -273,16 +271,13 @@ def sync_worktree(
 ) -> bool:
     """Follow every worktree of a project to its HEAD, and anchor new items; True if that changed.
 
-    The view of a folder that is gone, or no repository, is deleted. `pause` is called between
-    commits; it may wait, or raise to stop. Raises: ObserverError.
+    Of a folder that is gone the view is deleted. `pause`, called between commits, may wait, or
+    raise to stop. Raises: ObserverError.
     """
     news = False
     for root in project.roots:
-        if not Path(root).is_dir():
-            _forget(store, write, root)
-            continue
-        with RepositoryView(root) as repository:
-            if repository.head:
+        with RepositoryView(root) if Path(root).is_dir() else nullcontext() as repository:
+            if repository and repository.head:
                 worktree = _worktree(store, write, project, repository)
                 news |= WorktreeSync(store, write, repository, worktree, pause=pause).follow()
             else:
