@@ -214,7 +214,7 @@ class Memory:
             return list(deleted(reader))
 
     def purge_plan(self, here: Home, asked: Criteria) -> tuple[PurgePreview, PurgeOrder]:
-        """Return what a purge would take, and its order. Raises: as `planned`."""
+        """Return what a purge takes, and its order. Raises: NotFound, BadInput, ConfigInvalid."""
         from observer.memory.purging import planned  # noqa: PLC0415 - as `deleted`
 
         with self._store.read() as reader:
