@@ -36,11 +36,11 @@ from observer.search.candidates import Encode, Sources
 from observer.search.context import CARD_TOKENS, Pack, PackRequest, TokenCosts, pack
 from observer.search.find import SearchHits, search
 from observer.search.handles import (
-    DIGITS,
     LARGEST_ID,
     SearchOptions,
     around,
     check_owner,
+    is_id,
     meant,
     named,
     session_id,
@@ -199,7 +199,7 @@ class Memory:
         text = str(handle).strip().lstrip("#")
         with self._store.read() as reader:
             ids = reader.resolve(text) if len(text) == UUID_CHARS else []
-            ids += [int(text)] if text.isascii() and text.isdecimal() and len(text) < DIGITS else []
+            ids += [int(text)] if is_id(text) else []
             found = [reader.item(number, deleted=True) for number in ids]
         owners = [item.owner for item in found if item and item.kind == "note" and item.owner]
         if not owners:

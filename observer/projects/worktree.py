@@ -117,18 +117,15 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
         return None
     expected = _ref(git_dir)
     watched = (
-        os.path.join(git_dir, "HEAD"),
-        os.path.join(common_dir, expected or "HEAD"),
-        os.path.join(common_dir, "packed-refs"),
-        os.path.join(common_dir, "config"),
-        *(os.path.join(folder, _TABLES) for folder in (git_dir, common_dir) if expected == _STUB),
-    )
+        f"{git_dir}/HEAD", f"{common_dir}/{expected or 'HEAD'}", f"{common_dir}/packed-refs",
+        f"{common_dir}/config",
+        *(f"{folder}/{_TABLES}" for folder in (git_dir, common_dir) if expected == _STUB),
+    )  # fmt: skip
     stamp = stamp_of(watched)
     ref = claimed = _ref(git_dir)
     if ref == _STUB:  # in tables, which only git knows
         ref = _git(root, "symbolic-ref", "--quiet", "HEAD", wait_s=TABLES_WAIT_S)
-        head = ("rev-parse", "--verify", "--quiet", "HEAD")
-        commit = _git(root, *head, wait_s=TABLES_WAIT_S)
+        commit = _git(root, "rev-parse", "--verify", "--quiet", "HEAD", wait_s=TABLES_WAIT_S)
     else:
         holder = os.path.join(common_dir, ref) if ref else os.path.join(git_dir, "HEAD")
         commit = read_first_line(holder)

@@ -302,7 +302,7 @@ class Candidates:
 
     @property
     def has_signal(self) -> bool:
-        """Whether any has a signal: see `rank.has_signal`."""
+        """Whether any holds a word of the query, or is near to what it means."""
         return bool(((self._columns["fts5"] > 0) | (self._columns["semantic"] >= NEAR)).any())
 
     def signals(self, item_id: int, *, recency: float, project_match: float = 0.0) -> HitSignals:

@@ -36,18 +36,19 @@ from observer.search.candidates import (
 from observer.search.query import NO_WORD, STOP_WORDS, QueryPlan, dated, parts, plan, quoted
 from observer.search.rank import (
     EXPIRED,
+    FOUND,
+    NEAR,
+    STANDS_OUT,
     Hit,
     HitSignals,
     Nearness,
     fit,
     has_expired,
-    has_signal,
     is_merely_near,
     order,
     outranked,
     recency,
     staleness_factor,
-    stands_out,
     successors,
     together,
 )
@@ -374,8 +375,14 @@ def answering(hits: Sequence[Hit], *, means: bool) -> list[Hit]:
     def is_near(hit: Hit) -> bool:
         return hit.item.kind != "summary" and is_merely_near(hit.signals)
 
-    has_near = means and any(is_near(hit) and stands_out(hit.signals) for hit in hits)
-    return [hit for hit in hits if has_signal(hit.signals) or (has_near and is_near(hit))]
+    has_near = means and any(
+        is_near(hit) and (hit.signals.semantic >= FOUND or hit.fit >= STANDS_OUT) for hit in hits
+    )
+    return [
+        hit
+        for hit in hits
+        if hit.signals.fts5 > 0 or hit.signals.semantic >= NEAR or (has_near and is_near(hit))
+    ]
 
 
 def _once(hits: Sequence[Hit]) -> list[Hit]:

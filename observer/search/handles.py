@@ -58,6 +58,10 @@ class SearchOptions(Value):
     whose: Whose = ""
 
 
+_SAME = ("kinds", "branch", "since_ms", "until_ms", "before_id", "layer", "scope", "owner_tag")
+"""Of an option what it is of a filter."""
+
+
 def filters_of(
     reader: StoreReader, narrow: SearchOptions, *, project: str | None, owner: str
 ) -> Filters:
@@ -68,6 +72,7 @@ def filters_of(
     Raises: NotFound, Ambiguous (the project, the session, or the person).
     """
     by, whose = _person(reader, narrow, owner)
+    same = {name: getattr(narrow, name) for name in _SAME}
     categories: tuple[str, ...] = (FAILED,) if narrow.failed else ()
     if (category := label_of(narrow.category)) and not narrow.failed:  # with those below it
         counted = reader.counts("category", Filters(kinds=("note",), owner=owner))
@@ -77,23 +82,16 @@ def filters_of(
     files, home = located(projects, narrow.files)
     return Filters(
         project_id=named(projects, project).id if project else home,
-        kinds=narrow.kinds,
         types=tuple(note_type(name) for name in narrow.types if name.strip()),
         categories=categories,
         files=files,
         session_id=session_id(reader, narrow.session),
         sessions=reader.sessions_of(narrow.client) if narrow.client else None,
-        branch=narrow.branch,
-        since_ms=narrow.since_ms,
-        until_ms=narrow.until_ms,
-        before_id=narrow.before_id,
-        layer=narrow.layer,
-        scope=narrow.scope,
         tags=tags_of(narrow.tags),
         owner=owner,
-        owner_tag=narrow.owner_tag,
         by=by,
         whose=whose,
+        **same,
     )
 
 
@@ -188,7 +186,7 @@ def meant(reader: StoreReader, handle: str) -> int:
     ids = reader.resolve(number)
     if not ids:
         hint = "search for it first"
-        found = reader.item(int(number), deleted=True) if _is_id(number) else None
+        found = reader.item(int(number), deleted=True) if is_id(number) else None
         if found and not found.owner:
             hint = f"it was deleted; bring it back with: observer undo {found.id}"
             if reader.gone([found.uuid]):
@@ -200,8 +198,9 @@ def meant(reader: StoreReader, handle: str) -> int:
     return ids[0]
 
 
-def _is_id(number: str) -> bool:
-    return number.isascii() and number.isdecimal() and len(number) < DIGITS
+def is_id(text: str) -> bool:
+    """Return True if a text is a number that an item or session may have."""
+    return text.isascii() and text.isdecimal() and len(text) < DIGITS
 
 
 def session_id(reader: StoreReader, handle: str) -> int | None:
@@ -217,7 +216,7 @@ def session_id(reader: StoreReader, handle: str) -> int | None:
     if session is None and handle[:1] == "s" and handle[1:].isdecimal():
         handle = handle[1:]  # as sessions are listed
     number = handle.removeprefix("#")
-    if session is None and _is_id(number):
+    if session is None and is_id(number):
         items = reader.items([int(number)])
         its = items[0].session_id if items else None
         session = reader.session(int(number) if number == handle else its or 0)

@@ -154,19 +154,9 @@ def order(hit: Hit) -> tuple[float, bool, int, int]:
     return (-round(hit.score, TIE), not is_knowledge(item), -item.created_ms, -item.id)
 
 
-def has_signal(signals: HitSignals) -> bool:
-    """Return True if an item holds a word of the query, or is near to what it means."""
-    return signals.fts5 > 0 or signals.semantic >= NEAR
-
-
 def is_merely_near(signals: HitSignals) -> bool:
     """Return True if an item was found by what it means alone: it holds no word of the query."""
     return signals.semantic > 0 and not (signals.fts5 or signals.is_newest)
-
-
-def stands_out(signals: HitSignals) -> bool:
-    """Return True if an item is so near to what a query means that it is not so by chance."""
-    return signals.semantic >= FOUND or fit(signals) >= STANDS_OUT
 
 
 RECENCY, PROJECT = 0.70, 0.30

@@ -198,7 +198,7 @@ def _of_form(found: Alternative) -> Reminder:
         failed=found.failed.line,
         why=found.error,
         times=found.times,
-        item=item_of(found),
+        item=item_id(found.origin.seq, "arc"),
     )
 
 
@@ -243,11 +243,6 @@ def find_form(known: ProjectState, command: str, *, root: str, cwd: str) -> Alte
         )
     ]
     return max(found, key=lambda one: one.times, default=None)
-
-
-def item_of(found: Alternative) -> int:
-    """Return the item that describes a command form that works."""
-    return item_id(found.origin.seq, "arc")
 
 
 def _is_certain(one: Alternative) -> bool:

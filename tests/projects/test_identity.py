@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from observer.core.model import Place, Project
-from observer.projects.fs_probe import from_windows, gone_root, is_same_or_inside, local_spelling
-from observer.projects.identity import (
-    MOST_FOLDERS,
+from observer.projects import (
+    MOST_KNOWN,
     folders_of,
     match_project,
     new_project,
     place_name,
     update_project,
 )
+from observer.projects.fs_probe import from_windows, gone_root, is_same_or_inside, local_spelling
 from observer.projects.worktree import normalise
 
 AT = 1_760_000_000_000
@@ -201,11 +201,11 @@ def test_a_name_taken_back_and_a_move_without_rename_are_no_earlier_names() -> N
 
 def test_a_project_follows_from_root_and_time_and_its_folders_are_bounded() -> None:
     project = known(SHOP)
-    for number in range(MOST_FOLDERS + 5):
+    for number in range(MOST_KNOWN + 5):
         project = update_project(project, replace(SHOP, root=f"/wt/{number}"))
-    assert len(project.roots) == MOST_FOLDERS
+    assert len(project.roots) == MOST_KNOWN
     assert project.roots[0] == "/h/shop"
-    assert project.roots[-1] == f"/wt/{MOST_FOLDERS + 4}"
+    assert project.roots[-1] == f"/wt/{MOST_KNOWN + 4}"
     assert known(SHOP) == known(SHOP)
     assert known(SHOP).uuid != new_project(moved(SHOP, "/x"), id=2, at_ms=AT).uuid
     assert known(SHOP).uuid[14] == "7"

@@ -23,7 +23,7 @@ from observer.search.context import (
     TokenCosts,
     pack,
 )
-from observer.search.rank import has_signal
+from observer.search.rank import NEAR
 from observer.search.snippet import Repeats
 from observer.store.database import SqliteStore
 
@@ -237,7 +237,8 @@ def test_an_answer_keeps_its_promises(
     shown = {*ids(found), *(each.item.id for each in found.summaries)}
     dear = {one.item for one in found.omitted if one.why.startswith(("costs", NO_ROOM))}
     repeated = {one.item for one in found.omitted} - dear
-    signals = [has_signal(entry.hit.signals) for entry in found.entries]
+    of_hits = [entry.hit.signals for entry in found.entries]
+    signals = [one.fts5 > 0 or one.semantic >= NEAR for one in of_hits]
     assert signals == sorted(signals, reverse=True), "what fits stands first"
     assert all(signals) or fitting <= shown | repeated | dear, "all that fits was tried"
     rest = [item for item in items if item.id not in shown | repeated]

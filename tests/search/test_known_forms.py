@@ -95,7 +95,7 @@ def test_what_was_met_most_often_is_shown() -> None:
 
 
 def test_its_item_is_the_one_that_tells_of_the_form() -> None:
-    assert reminder.item_of(WRAPPED) == item_id(7, "arc")
+    assert reminder._of_form(WRAPPED).item == item_id(7, "arc")
 
 
 def ran(title: str, *, number: int = 1, category: str = "", line: str = "") -> Item:

@@ -26,7 +26,7 @@ from observer.core.model import Place, Project
 from observer.core.paths import is_inside
 from observer.core.routes import SAID
 from observer.core.value import Value
-from observer.projects.identity import main_folder
+from observer.projects import main_folder
 
 _Match = Callable[[str], re.Match[str] | None]
 _ANY_DEPTH = "**"
@@ -369,10 +369,6 @@ class Retention:
         shortest = min((self.days(name) for name in RETAINED), default=FOR_EVER)
         shortest = min(shortest, *at_most, FOR_EVER)
         return max(now_ms - now_ms % DAY_MS - shortest * DAY_MS, *self._dropped.values(), 0)
-
-    def of_project(self, project: Project) -> int:
-        """Return for how many days what was captured in a project's work trees is kept, at most."""
-        return self.of_folders(*project.roots, *map(main_folder, project.common_dirs))
 
     def of_folders(self, *roots: str) -> int:
         """Return for how many days what was captured in any of some roots is kept, at most."""
