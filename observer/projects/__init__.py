@@ -241,16 +241,10 @@ def update_project(project: Project, place: Place, *, gone: frozenset[str] = _NO
 def new_project(place: Place, *, id: int, at_ms: int) -> Project:  # noqa: A002 - the field's name
     """Return the new project that begins with a place; its uuid follows from root and time."""
     return Project(
-        id=id,
-        uuid=item_uuid(f"project:{place.root}", at_ms),
-        name=place_name(place),
-        roots=(place.root,),
-        common_dirs=_with((), place.common_dir),
-        inodes=_with((), place.inode),
-        remotes=place.remotes[:1],
-        root_commit=place.root_commit,
-        created_ms=at_ms,
-    )
+        id=id, uuid=item_uuid(f"project:{place.root}", at_ms), name=place_name(place),
+        roots=(place.root,), common_dirs=_with((), place.common_dir), inodes=_with((), place.inode),
+        remotes=place.remotes[:1], root_commit=place.root_commit, created_ms=at_ms,
+    )  # fmt: skip
 
 
 def place_name(place: Place) -> str:

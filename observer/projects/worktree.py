@@ -140,15 +140,10 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
         roots = sorted((int(when), name) for when, name in map(str.split, lines))
         root_commits[inode] = roots[0][1] if roots else ""
     place = Place(
-        root=root,
-        git=True,
-        common_dir=common_dir,
-        inode=inode,
-        remotes=_remotes(common_dir, root),
+        root=root, git=True, common_dir=common_dir, inode=inode, remotes=_remotes(common_dir, root),
         root_commit=root_commits.get(inode, "") if commit else "",
-        branch=_as_text(ref.removeprefix("refs/heads/")),
-        commit=commit,
-    )
+        branch=_as_text(ref.removeprefix("refs/heads/")), commit=commit,
+    )  # fmt: skip
     # HEAD moved to another branch between the two readings: the wrong ref is watched, look again.
     return ProbedPlace(place, watched, stamp if claimed == expected else ())
 

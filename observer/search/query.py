@@ -322,12 +322,9 @@ def _words(text: str, reason: str) -> QueryPlan:
         notices.append(f"only the first and the last {MAX_TERMS // 2} words were searched")
     searched = _ends(useful, MAX_TERMS)
     return QueryPlan(
-        text=text,
-        words=searched,
-        shapes=_ends(list(shapes.values()), MAX_SHAPES),
-        prefixes=tuple(filter(_ABBREVIATED.fullmatch, searched)),
-        notice="; ".join(notices),
-    )
+        text=text, words=searched, shapes=_ends(list(shapes.values()), MAX_SHAPES),
+        prefixes=tuple(filter(_ABBREVIATED.fullmatch, searched)), notice="; ".join(notices),
+    )  # fmt: skip
 
 
 def _ends(texts: list[str], most: int) -> tuple[str, ...]:

@@ -151,13 +151,9 @@ def test_other_projects_stay_out_and_notes_of_none_count_half(filled: Filled) ->
 
 def a_summary(seq: int, session_id: int | None, **fields: Any) -> Item:
     return an_item(
-        seq,
-        kind="summary",
-        type="summary",
-        session_id=session_id,
-        summary=SummaryFields(request=f"Request number {seq}"),
-        **fields,
-    )
+        seq, kind="summary", type="summary", session_id=session_id,
+        summary=SummaryFields(request=f"Request number {seq}"), **fields,
+    )  # fmt: skip
 
 
 def test_the_newest_finished_summaries_are_packed(store: SqliteStore, filled: Filled) -> None:

@@ -48,38 +48,35 @@ CHECK = "user.check_twice(os.environ)"
 METHOD = LOGIN.replace("sum(self.prices)", "0")
 
 
-@pytest.mark.parametrize(
-    ("name", "texts", "said"),
-    [
-        pytest.param("auth__py", (LOGIN, OTHER, text), said, id=case)
-        for case, text, said in [
-            ("another part", OTHER.replace("user.leave()", "user.leave(now=True)"), []),
-            ("comment", OTHER.replace("(user):\n", "(user):\n    # who is it\n", 1), []),
-            (
-                "broken line",
-                OTHER.replace(CHECK, CHECK.replace("os.environ", "\nos.environ\n")),
-                [],
-            ),
-            (
-                "last comma",
-                OTHER.replace(CHECK, CHECK.replace("os.environ", "\nos.environ,\n")),
-                [],
-            ),
-            ("indented", "if True:\n" + indent(OTHER, "    "), []),
-            ("symbol gone", OTHER.replace("def login", "def sign_in"), [("deleted", "login")]),
-            ("file gone", None, [("deleted", "login")]),
-        ]
+@pytest.mark.parametrize(("name", "texts", "said"), [
+    pytest.param("auth__py", (LOGIN, OTHER, text), said, id=case)
+    for case, text, said in [
+        ("another part", OTHER.replace("user.leave()", "user.leave(now=True)"), []),
+        ("comment", OTHER.replace("(user):\n", "(user):\n    # who is it\n", 1), []),
+        (
+            "broken line",
+            OTHER.replace(CHECK, CHECK.replace("os.environ", "\nos.environ\n")),
+            [],
+        ),
+        (
+            "last comma",
+            OTHER.replace(CHECK, CHECK.replace("os.environ", "\nos.environ,\n")),
+            [],
+        ),
+        ("indented", "if True:\n" + indent(OTHER, "    "), []),
+        ("symbol gone", OTHER.replace("def login", "def sign_in"), [("deleted", "login")]),
+        ("file gone", None, [("deleted", "login")]),
+    ]
     ]
     + [
-        pytest.param(
-            "auth__py", (LOGIN, METHOD, METHOD.replace("= 3", "= 4")), [], id="rest of the class"
-        ),
-        pytest.param(
-            "notes__txt", ("one\n", "two\n", "three\n"), [("changed", "notes.txt")], id="text"
-        ),
-        pytest.param("a__bin", ("a\0b", "a\0c", "a\0d"), [("changed", "a.bin")], id="binary"),
-    ],
-)
+    pytest.param(
+        "auth__py", (LOGIN, METHOD, METHOD.replace("= 3", "= 4")), [], id="rest of the class"
+    ),
+    pytest.param(
+        "notes__txt", ("one\n", "two\n", "three\n"), [("changed", "notes.txt")], id="text"
+    ),
+    pytest.param("a__bin", ("a\0b", "a\0c", "a\0d"), [("changed", "a.bin")], id="binary"),
+])  # fmt: skip
 def test_what_became_of_what_a_commit_changed_is_said(
     story: Story, name: str, texts: tuple[str, str, str | None], said: list[tuple[str, str]]
 ) -> None:
@@ -183,14 +180,10 @@ def test_uncommitted_work_of_another_branch_is_not_here(story: Story) -> None:
 
 
 @pytest.mark.parametrize("is_seen", [True, False], ids=["seen before", "seen after"])
-@pytest.mark.parametrize(
-    "words",
-    [
-        pytest.param("checkout -b topic", id="begun"),
-        pytest.param("checkout older", id="switched"),
-        pytest.param("branch -m topic", id="renamed"),
-    ],
-)
+@pytest.mark.parametrize("words", [
+    pytest.param("checkout -b topic", id="begun"), pytest.param("checkout older", id="switched"),
+    pytest.param("branch -m topic", id="renamed"),
+])  # fmt: skip
 def test_uncommitted_work_goes_along_to_another_branch(
     story: Story, words: str, *, is_seen: bool
 ) -> None:
@@ -390,15 +383,11 @@ def ran(story: Story, *commands: str, session: str = "s") -> None:
 
 @pytest.mark.parametrize("is_seen", [True, False], ids=["seen before", "seen after"])
 @pytest.mark.parametrize("session", ["s", "of a shell", ""], ids=["agent", "person", "nobody"])
-@pytest.mark.parametrize(
-    "commands",
-    [
-        pytest.param(["checkout -- ."], id="checkout"),
-        pytest.param(["checkout auth.py"], id="checkout of a file"),
-        pytest.param(["restore ."], id="restore"),
-        pytest.param(["reset --hard"], id="reset"),
-    ],
-)
+@pytest.mark.parametrize("commands", [
+    pytest.param(["checkout -- ."], id="checkout"),
+    pytest.param(["checkout auth.py"], id="checkout of a file"),
+    pytest.param(["restore ."], id="restore"), pytest.param(["reset --hard"], id="reset"),
+])  # fmt: skip
 def test_it_is_reverted(story: Story, commands: list[str], *, session: str, is_seen: bool) -> None:
     story.commit(auth__py=LOGIN)
     written = story.wrote("auth.py", OTHER)
