@@ -150,11 +150,8 @@ FULL = 65_536
 """Rows from which on a segment is never merged again."""
 
 LAZY, EAGER = 1 / 3, 4.0
-"""A segment is merged with all that is newer once it is at most so many times as large as that.
-
-Lazy while more is coming: each row is written again some three times. Eager in times of quiet: a
-question takes longer the more segments there are.
-"""
+"""A segment is merged with all that is newer once it is at most so many times as large as that:
+lazy while more is coming, eager in times of quiet."""
 
 _log = logging.getLogger(__name__)
 

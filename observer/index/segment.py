@@ -124,10 +124,8 @@ Rows = NDArray[np.int64]
 """Places of rows inside one segment."""
 
 WEIGHTS = (2.0, 1.0, 1.0, 1.5, 1.0, 1.0)
-"""What an occurrence counts for in title, subtitle, narrative, facts, concepts, files.
-
-Source: development sets.
-"""
+"""What an occurrence counts for in title, subtitle, narrative, facts, concepts, files. Source:
+development sets."""
 
 SATURATION, LENGTH_SHARE = 1.2, 0.75
 """How BM25 damps: its k1, and its b, the share of a row's length that counts."""

@@ -246,10 +246,8 @@ LEAST_RARITY = 1e-6
 
 WEIGHED = 16
 RESCORED = 3
-"""Vectors weighed by their signs, and compared in full, times the square root of all.
-
-Source: recall@10 of 0.997 against exact among 100,000 of 640 dimensions; 8 and 2 give 0.993.
-"""
+"""Vectors weighed by their signs, and compared in full, times the square root of all. Source:
+recall@10 of 0.997 against exact among 100,000 of 640 dimensions; 8 and 2 give 0.993."""
 
 SPARSE = 8
 """Where a mask lets through at most this part of all rows, their signs alone are compared."""
@@ -276,11 +274,8 @@ class View:
         self._asked: QueryTerms | None = None
         self._chosen: tuple[Places, list[Part]] = (np.zeros(0, np.int64), [])
         self._bases = np.cumsum([0, *(each.size for each in segments)], dtype=np.int64)
-
-    @property
-    def size(self) -> int:
+        self.size = int(self._bases[-1])
         """How many rows there are, buried ones included."""
-        return int(self._bases[-1])
 
     @property
     def embedded(self) -> float:
@@ -293,10 +288,6 @@ class View:
         """Return the codes of each of some words, left whole."""
         return self._codes.whole_each(words)
 
-    def counts(self, query: Query) -> NDArray[np.int64]:
-        """Return in how many rows each of the words is."""
-        return self._words(query).counts
-
     def mask(self, filters: Filters, among: NDArray[np.int64] | None = None) -> Mask:
         """Return which rows count; see `mask`."""
         return joined([mask(each, filters, among) for each in self._segments], np.bool_)
@@ -307,7 +298,7 @@ class View:
 
     def by_words(self, query: Query, wanted: Sequence[ListRequest]) -> list[TopK]:
         """Return the rows with about the highest BM25 of each list."""
-        words = self._words(query)
+        words = self.words(query)
         scores = np.zeros(self.size, np.float32)
         # A word that most rows hold hardly ranks them: it only fills what the rest leave open.
         is_rare = words.rarities > LEAST_RARITY
@@ -347,11 +338,7 @@ class View:
             self._of(places, lambda each: each.lengths), mean_length(self._segments), length_share
         )
         shares = weights / (weights + against[:, np.newaxis])
-        return (shares @ self._words(query).rarities * (SATURATION + 1)).astype(np.float32)
-
-    def rarities(self, query: Query) -> NDArray[np.float64]:
-        """Return what each of the words weighs; one that no row holds counts as the rarest."""
-        return self._words(query).rarities
+        return (shares @ self.words(query).rarities * (SATURATION + 1)).astype(np.float32)
 
     def cosines(self, places: Places, query: Vector) -> NDArray[np.float32]:
         """Return the cosine of some rows with a query; 0 where there is no vector."""
@@ -400,7 +387,7 @@ class View:
 
     def rarest(self, query: Query, limit: int) -> Query:
         """Return the words that fewest rows hold, rarest first; what no row holds comes last."""
-        words = self._words(query)
+        words = self.words(query)
         none_last = np.where(words.counts > 0, words.counts, np.iinfo(np.int64).max)
         self._asked = words.taken(np.argsort(none_last, kind="stable")[:limit])
         return self._asked.query
@@ -414,8 +401,8 @@ class View:
                 release(each.tokens)
         return joined(found, np.uint32)
 
-    def _words(self, query: Query) -> QueryTerms:
-        """Return what is known of the words; looked up once a question."""
+    def words(self, query: Query) -> QueryTerms:
+        """Return what is known of the words, looked up once; what no row holds is the rarest."""
         if self._asked is None or self._asked.query is not query:
             runs = [each.runs(query) for each in self._segments]
             none = np.zeros(len(query), np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
@@ -53,7 +53,6 @@ from observer.search.timeline import (
 )
 from observer.store.interface import Store
 from observer.store.reader import Spent, StoreReader
-from observer.store.writer import Writer
 
 
 class UnfinishedWork(NamedTuple):
@@ -228,6 +227,7 @@ class WorktreeStore:
     def __init__(self, store: Store, folder: str) -> None:
         self._store = store
         self.folder = folder
+        self.write, self.check, self.close = store.write, store.check, store.close
 
     @contextmanager
     def read(self) -> Iterator[StoreReader]:
@@ -235,18 +235,6 @@ class WorktreeStore:
         with self._store.read() as reader:
             reader.set_folder(self.folder)
             yield reader
-
-    def write(self) -> AbstractContextManager[Writer]:
-        """See `Store.write`."""
-        return self._store.write()
-
-    def check(self) -> str:
-        """See `Store.check`."""
-        return self._store.check()
-
-    def close(self) -> None:
-        """See `Store.close`."""
-        self._store.close()
 
 
 def scoped(

@@ -121,20 +121,9 @@ MOST_IDS = 50
 class Memory:
     """Reads and writes of one user's memory; safe to share between threads.
 
-    Args:
-        store: where it is kept.
-        owner: whose personal notes are visible and written.
-        now_ms: the clock.
-        index: the index of that store.
-        encode: turns a query into its meaning.
-        record: writes to the log; None to read only.
-        flashback_settings: when an older note is a flashback, unless a client says otherwise.
-        extract: asks a language model, where one is configured.
-        files: the note folders; none without.
-        grace_ms: how long what is deleted for good can still be brought back.
-        team: asks the servers of shares; none without.
-        mem0_scope: whose the memories of the mem0 tools are: "personal", or "team".
-        chose: called after a person chose what is given.
+    `owner` is whose personal notes are visible and written. Without `record` it reads only. For
+    `grace_ms` what is deleted for good can be brought back. The memories of the mem0 tools are
+    "personal", or of the "team" (`mem0_scope`). `chose` is called after a choice of what is given.
     """
 
     def __init__(  # noqa: PLR0913 - its parts, each named
@@ -228,10 +217,7 @@ class Memory:
         limit: int = 10,
         narrow: SearchOptions = SearchOptions(),  # noqa: B008 - frozen
     ) -> SearchHits:
-        """Find items by words and meaning; across all projects unless one is named.
-
-        Raises: NotFound, Ambiguous (the project, or the session).
-        """
+        """Find items by words and meaning. Raises: NotFound, Ambiguous (project or session)."""
         with self._sources() as sources:
             asked = self._scoped(sources.reader, narrow, project)
             return search(sources, query, asked, limit=limit, now_ms=self._now_ms())
@@ -284,10 +270,7 @@ class Memory:
         project: str | None = None,
         narrow: SearchOptions = SearchOptions(),  # noqa: B008 - frozen
     ) -> SearchHits:
-        """Find notes: those of the project, and those that belong to none.
-
-        Raises: NotFound, Ambiguous (the project, or the session).
-        """
+        """Find notes of a project and of none. Raises: NotFound, Ambiguous (project or session)."""
         with self._sources() as sources:
             asked = self._scoped(sources.reader, narrow, project)
             filters = msgspec.structs.replace(asked, kinds=("note",), with_global=True)

@@ -93,7 +93,7 @@ def columns(
     is_named = is_name(together, len(query.codes))
     by_words, meaning = trust(
         view.relevance(places, query.codes, weights, 0.0 if is_named else LENGTH_SHARE),
-        good=GOOD * float(np.sort(view.rarities(query.codes))[-EXPECTED:].sum()),
+        good=GOOD * float(np.sort(view.words(query.codes).rarities)[-EXPECTED:].sum()),
         doubt=found.doubt,
         is_named=is_named,
     )
@@ -160,18 +160,11 @@ OPEN = 1.25
 
 CROWDED = 0.4
 """Share of an item's crowding (see `distinctness`) that is taken off its cosine where words find
-nothing.
-
-Where much says nearly the same, as reports of one kind do, all of it is near to any query; and what
-stands alone may be about anything, so it gains as much. Where words find what is meant, nothing
-changes.
-"""
+nothing: where much says nearly the same, as reports of one kind do, all is near to any query."""
 
 NAMED = 0.25
-"""What meaning counts for where the words of a query are a name.
-
-Source: of this and all weights above, the sets in docs/benchmarks.md on which weights were chosen.
-"""
+"""What meaning counts for where the words of a query are a name. Source: of this and all weights
+above, the sets in docs/benchmarks.md on which weights were chosen."""
 
 _LEAST = 1e-9
 
@@ -192,7 +185,7 @@ def doubt_of(view: View, query: QueryWords, by_words: Sequence[TopK]) -> float:
     best = distinct([each.places[:FIRST] for each in by_words])
     if not len(best):
         return 1.0
-    rarities = view.rarities(query.codes)
+    rarities = view.words(query.codes).rarities
     held = view.occurrences(best, query.codes).weights() > 0
     return 1 - float((held @ rarities).max() / rarities.sum()) ** 2
 
@@ -200,11 +193,7 @@ def doubt_of(view: View, query: QueryWords, by_words: Sequence[TopK]) -> float:
 def trust(bm25: Column, *, good: float, doubt: float, is_named: bool) -> tuple[Column, float]:
     """Return what the words of each item count for, 0 to 1, and by what meaning is multiplied.
 
-    Args:
-        bm25: of each item.
-        good: BM25 of an item that may well be what is asked for.
-        doubt: how little of the query its words find, 0 to 1.
-        is_named: whether the query is a name; see `is_name`.
+    `good` is the BM25 of an item that may well be what is asked for; `doubt`: see `doubt_of`.
     """
     words = bm25 / max(float(bm25.max(initial=0)), good, _LEAST)
     return words, (1 + OPEN * doubt**2) * (NAMED if is_named else 1)
@@ -213,11 +202,8 @@ def trust(bm25: Column, *, good: float, doubt: float, is_named: bool) -> tuple[C
 def distinctness(semantic: Column, crowding: Column, *, doubt: float) -> Column:
     """Return by what the meaning of each item is multiplied for what others mean too, 0 or more.
 
-    Args:
-        semantic: cosine of each item with the query.
-        crowding: by how much the cosine of each item with what means nearly the same is above the
-            mean of all; less than 0 for what stands alone.
-        doubt: how little of the query its words find, 0 to 1.
+    `semantic` is its cosine with the query, `crowding` by how much that with what means nearly the
+    same is above the mean of all.
     """
     factors: Column = 1 - CROWDED * doubt * crowding / np.maximum(semantic, _LEAST)
     return factors.clip(0)
@@ -235,10 +221,7 @@ class Encode(Protocol):
 
 
 BY_WORDS = 60
-"""Candidates of each leg, where no other number is wanted.
-
-Source: more change nDCG@10 on the development sets by 0.02 points.
-"""
+"""Candidates of each leg. Source: more change nDCG@10 on the development sets by 0.02 points."""
 
 MOST_MATCHES = 5_000
 """Items, the newest, that may fit an expression with operators, or a file, and are ranked."""
@@ -345,7 +328,7 @@ def candidates(
         return Candidates(NO_COLUMNS, lists=len(asked), degraded="")
     query = QueryWords(sources.reader, view, wanted)
     # About how many items would hold all words of the query if each stood where it may.
-    chosen = only(view.size * math.exp(-float(view.rarities(query.codes).sum())))
+    chosen = only(view.size * math.exp(-float(view.words(query.codes).rarities.sum())))
     among, cut = _among(sources.reader, wanted, filters)
     among = among if chosen is None else np.array(chosen, np.int64)
     lists = [ListRequest(view.mask(replace(filters, kinds=part), among), most) for part in asked]

@@ -51,8 +51,8 @@ class _SampleView(View):
         super().__init__([rows], codes, is_complete=True)
         self._found = found
 
-    def _words(self, query: Query) -> QueryTerms:
-        asked = super()._words(query)
+    def words(self, query: Query) -> QueryTerms:
+        asked = super().words(query)
         counts = np.array([self._found.counts.get(code, 0) for code in query.tolist()], np.int64)
         counts = np.maximum(counts, asked.counts)
         rarities = np.log((max(self._found.size, self.size) - counts + 0.5) / (counts + 0.5))

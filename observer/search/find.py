@@ -103,7 +103,7 @@ def _counts(view: View, words: Sequence[str]) -> dict[str, int]:
     """Return how many items hold the stem of each word that has one; two stems may be as one."""
     each = zip(words, view.codes(words), strict=True)
     codes = {word: of_word[0] for word, of_word in each if len(of_word) == 1}
-    counts = view.counts(np.array(list(codes.values()), np.uint32))
+    counts = view.words(np.array(list(codes.values()), np.uint32)).counts
     return dict(zip(codes, counts.tolist(), strict=True))
 
 
@@ -236,20 +236,14 @@ def _noted(lookup: Lookup, notice: str) -> Lookup:
 
 FLOOR = 0.4
 """Share of the best hit's fit from which on a hit is worth its tokens.
-
-Source: development sets; 13 % of the ten best hits are below, and to leave them out costs 0.03
-points of nDCG@10.
-"""
+Source: development sets; 13 % of the ten best hits are below, which costs 0.03 of nDCG@10."""
 
 LOOKED_UP = 3
 """So few words are looked up: what holds all of them stands before the newest work. That finds as
 much of what is edited next in one repository, and .01 more in another, which only scores."""
 NEWEST, PLACE = 0.6, 3
 """What the newest work counts for beside what fits best, by shares of 1 / (`PLACE` + its place).
-
-A prompt goes on with what was done last or names its subject, and no word says which. Source:
-questions and prompts of one repository; docs/benchmarks.md has those of another one.
-"""
+Source: questions and prompts of one repository; docs/benchmarks.md has those of another one."""
 MANY, SHARE = 10, 0.05
 """Items, and share of them, that hold all words of a query by chance from which on its words choose
 nothing: the newest work comes first, and then the newest that holds them."""
@@ -287,9 +281,11 @@ class SearchHits(Value):
 
         Weak is what holds fewer words than another hit, and fits far less well than the best.
         """
-        if not any(hit.fit for hit in self.hits):
+        bare = [fit(hit.signals) for hit in self.hits]
+        if not any(bare):
             return self
-        fits = [max(hit.fit, hit.score) for hit in self.hits]  # a newer one has but its score
+        # A newer one has but its score.
+        fits = [max(one, hit.score) for one, hit in zip(bare, self.hits, strict=True)]
         terms = [len(hit.signals.terms) for hit in self.hits]
         least, most = FLOOR * max(fits, default=0), max(terms, default=0)
         strong = tuple(
@@ -315,15 +311,10 @@ def search(
     now_ms: int,
     legs: Sequence[Leg] = LEGS,
 ) -> SearchHits:
-    """Find items by words and by meaning.
+    """Find items by words and by meaning; an empty text asks for the newest, and none is an error.
 
-    Args:
-        sources: where to look.
-        text: what the user wrote; no text is an error, and an empty one asks for the newest.
-        filters: what items must be; inferences are found only where their kind is named.
-        limit: most hits that are no summary, and most that are one.
-        now_ms: the time from which recency counts.
-        legs: which ways of finding to take.
+    At most `limit` hits are no summary, and as many are one. Inferences are found only where
+    `filters` name their kind.
     """
     most = max(BY_WORDS, limit)
     wanted, filters, found, newest = look_up(
@@ -376,7 +367,8 @@ def answering(hits: Sequence[Hit], *, means: bool) -> list[Hit]:
         return hit.item.kind != "summary" and is_merely_near(hit.signals)
 
     has_near = means and any(
-        is_near(hit) and (hit.signals.semantic >= FOUND or hit.fit >= STANDS_OUT) for hit in hits
+        is_near(hit) and (hit.signals.semantic >= FOUND or fit(hit.signals) >= STANDS_OUT)
+        for hit in hits
     )
     return [
         hit

@@ -62,7 +62,7 @@ class QueryToken(NamedTuple):
     text: str
 
 
-_END = QueryToken("", "")
+_END = QueryToken("", "the end")
 _AND_NOT = [QueryToken("operator", "AND"), QueryToken("operator", "NOT")]
 
 
@@ -108,8 +108,8 @@ def parse(found: list[QueryToken]) -> Expression:
     """
     parser = _Parser(found)
     fts = parser.alternatives()
-    if parser.kind:
-        raise BadInput(f"{parser.text} does not belong there")
+    if parser.now.kind:
+        raise BadInput(f"{parser.now.text} does not belong there")
     return Expression(fts=fts, terms=tuple(parser.terms), prefixes=tuple(parser.prefixes))
 
 
@@ -119,18 +119,14 @@ class _Parser:
     def __init__(self, found: list[QueryToken]) -> None:
         self.terms: list[str] = []
         self.prefixes: list[str] = []
-        self._found = found
+        self._found = [*found, _END]
         self._next = 0
         self._depth = 0
         self._operands = 0
 
     @property
-    def kind(self) -> str:
-        return self._found[self._next].kind if self._next < len(self._found) else ""
-
-    @property
-    def text(self) -> str:
-        return self._found[self._next].text if self._next < len(self._found) else "the end"
+    def now(self) -> QueryToken:
+        return self._found[self._next]
 
     def alternatives(self) -> str:
         return self._joined("OR", lambda: self._joined("AND", self._exclusions))
@@ -145,7 +141,7 @@ class _Parser:
 
     def _side_by_side(self) -> str:
         parts = [self._operand()]
-        while self.kind not in {"", "operator", "close"}:
+        while self.now.kind not in {"", "operator", "close"}:
             parts.append(self._operand())
         return _group(" AND ", parts)
 
@@ -156,7 +152,7 @@ class _Parser:
         return _group(f" {operator} ", parts)
 
     def _operand(self) -> str:
-        column = self.text if self.kind == "column" else ""
+        column = self.now.text if self.now.kind == "column" else ""
         self._next += bool(column)
         if self._took("open"):
             return f"{column}{self._parenthesis()}"
@@ -176,19 +172,19 @@ class _Parser:
     def _near(self) -> str:
         self._expect("open", "NEAR needs parentheses")
         strings = [self._string()]
-        while self.kind not in {"", "comma", "close"}:
+        while self.now.kind not in {"", "comma", "close"}:
             strings.append(self._string())
         distance = ""
         if self._took("comma"):
-            if not re.fullmatch(r"[0-9]{1,4}", self.text):
+            if not re.fullmatch(r"[0-9]{1,4}", self.now.text):
                 raise BadInput("the distance of NEAR is not a number")
-            distance = f", {self.text}"
+            distance = f", {self.now.text}"
             self._next += 1
         self._expect("close", "a parenthesis is not closed")
         return f"NEAR({' '.join(strings)}{distance})"
 
     def _string(self) -> str:
-        kind, text = self.kind, self.text
+        kind, text = self.now
         if kind not in {"word", "phrase", "prefix"}:
             raise BadInput(f"a word is missing before {text}")
         is_open = kind == "prefix" or text.endswith('"*')
@@ -206,7 +202,7 @@ class _Parser:
         return f"{quoted(plain)} *" if is_open else quoted(plain)
 
     def _took(self, kind: str, text: str = "") -> bool:
-        fits = self.kind == kind and text in {"", self.text}
+        fits = self.now.kind == kind and text in {"", self.now.text}
         self._next += fits
         return fits
 
@@ -336,7 +332,7 @@ def _is_prose(found: list[QueryToken]) -> bool:
     """Return True for a sentence with AND, OR or NOT; a query has single words between them."""
     run: list[str] = []
     is_near = False
-    for token in (*found, QueryToken("", "")):
+    for token in (*found, _END):
         is_near = token.kind == "near" or (is_near and token.kind != "close")
         if token.kind == "word" and not is_near:
             run.append(token.text.casefold())

@@ -67,14 +67,9 @@ class Hit(Value):
     """Ids of items that say the same and were left out for it."""
 
     @property
-    def fit(self) -> float:
-        """How well the item fits the query, whatever it is and whether it still holds."""
-        return fit(self.signals)
-
-    @property
     def lasting(self) -> float:
         """The factor by which staleness lowers the score (see `staleness_factor`)."""
-        worth = self.fit * self.signals.type_weight
+        worth = fit(self.signals) * self.signals.type_weight
         return self.score / worth if worth else 1.0
 
 
@@ -130,18 +125,14 @@ def fit(signals: HitSignals) -> float:
 
 
 NEAR = 0.375
-"""The least cosine at which an item that holds no word of a query is about it.
-
-Source: development sets; of pairs by chance, 1 to 2 % are as near, with any model that ships.
-"""
+"""The least cosine at which an item that holds no word of a query is about it. Source: development
+sets; of pairs by chance, 1 to 2 % are as near, with any model that ships."""
 FOUND, STANDS_OUT = 0.2, 0.25
 """The least cosine, or fit, of one item at least, if items are found for what they mean alone.
 
-Source: hits without a word for 40 questions that nothing in a corpus of sessions answers, and 50
-made-up queries. Five questions have a hit as near, three one that fits as well, no made-up query
-has either; in another corpus one made-up query has. Of 60 facts that are asked for in other words
-48 are among five so, 44 where each item has to be as near; by the cosine alone 20 would be lost,
-for a fit says whether nothing else is as near. A lone note has its cosine only.
+Source: of 40 questions that nothing in a corpus of sessions answers five have a hit as near, three
+one that fits as well; of 50 made-up queries none has. Of 60 facts that are asked for in other words
+48 are among five so; by the cosine alone 20 would be lost. A lone note has its cosine only.
 """
 
 TIE = 3
@@ -327,15 +318,10 @@ def _is_open(item: Item) -> bool:
 
 
 SAME_SUBJECT = 0.6
-"""Cosine from which two notes stand side by side.
-
-Source: of 383 statements with a later one that changes them .81 are as near to it.
-"""
+"""Cosine from which two notes stand side by side. Source: of 383 statements with a later one that
+changes them .81 are as near to it."""
 AS_WELL = 0.5
-"""Share of the older note's score from which the newer one stands before it, else behind it.
-
-Of sixteen made-up pairs, no share parts what was replaced (.09 to .99) from members of a series
-(.27 to .98): a query may be in the older one's words.
-"""
+"""Share of the older note's score from which the newer one stands before it, else behind it. Of
+sixteen pairs none parts what was replaced (.09 to .99) from members of a series (.27 to .98)."""
 STEP = 0.01
 """The least difference of scores that decides an order."""

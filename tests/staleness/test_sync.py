@@ -48,33 +48,22 @@ CHECK = "user.check_twice(os.environ)"
 METHOD = LOGIN.replace("sum(self.prices)", "0")
 
 
+CASES = {
+    "another part": (OTHER.replace("user.leave()", "user.leave(now=True)"), []),
+    "comment": (OTHER.replace("(user):\n", "(user):\n    # who is it\n", 1), []),
+    "broken line": (OTHER.replace(CHECK, CHECK.replace("os.environ", "\nos.environ\n")), []),
+    "last comma": (OTHER.replace(CHECK, CHECK.replace("os.environ", "\nos.environ,\n")), []),
+    "indented": ("if True:\n" + indent(OTHER, "    "), []),
+    "symbol gone": (OTHER.replace("def login", "def sign_in"), [("deleted", "login")]),
+    "file gone": (None, [("deleted", "login")]),
+}
+
+
 @pytest.mark.parametrize(("name", "texts", "said"), [
-    pytest.param("auth__py", (LOGIN, OTHER, text), said, id=case)
-    for case, text, said in [
-        ("another part", OTHER.replace("user.leave()", "user.leave(now=True)"), []),
-        ("comment", OTHER.replace("(user):\n", "(user):\n    # who is it\n", 1), []),
-        (
-            "broken line",
-            OTHER.replace(CHECK, CHECK.replace("os.environ", "\nos.environ\n")),
-            [],
-        ),
-        (
-            "last comma",
-            OTHER.replace(CHECK, CHECK.replace("os.environ", "\nos.environ,\n")),
-            [],
-        ),
-        ("indented", "if True:\n" + indent(OTHER, "    "), []),
-        ("symbol gone", OTHER.replace("def login", "def sign_in"), [("deleted", "login")]),
-        ("file gone", None, [("deleted", "login")]),
-    ]
-    ]
-    + [
-    pytest.param(
-        "auth__py", (LOGIN, METHOD, METHOD.replace("= 3", "= 4")), [], id="rest of the class"
-    ),
-    pytest.param(
-        "notes__txt", ("one\n", "two\n", "three\n"), [("changed", "notes.txt")], id="text"
-    ),
+    *(pytest.param("auth__py", (LOGIN, OTHER, text), said, id=case)
+      for case, (text, said) in CASES.items()),
+    pytest.param("auth__py", (LOGIN, METHOD, METHOD.replace("= 3", "= 4")), [], id="class"),
+    pytest.param("notes__txt", ("1\n", "2\n", "3\n"), [("changed", "notes.txt")], id="text"),
     pytest.param("a__bin", ("a\0b", "a\0c", "a\0d"), [("changed", "a.bin")], id="binary"),
 ])  # fmt: skip
 def test_what_became_of_what_a_commit_changed_is_said(

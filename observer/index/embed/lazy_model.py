@@ -93,6 +93,7 @@ class LazyModel:
 
     def __init__(self, info: ModelInfo) -> None:
         self.info = info
+        self.id, self.dimensions = info.id, info.dimensions
         self.problem = info.problem
         self._model: Model | Joined | None = None
         self._changing = threading.Lock()
@@ -132,16 +133,6 @@ class LazyModel:
         """Return what `encode` does once the model is there; None if it cannot be."""
         model = self._loaded()
         return model.ask(text, doubt) if model else None
-
-    @property
-    def id(self) -> str:
-        """The id of the model."""
-        return self.info.id
-
-    @property
-    def dimensions(self) -> int:
-        """Dimensions of a whole vector; see `begin` for shorter ones."""
-        return self.info.dimensions
 
     def begin(self, items: Sequence[Item]) -> Callable[[], dict[int, bytes]]:
         """Begin to embed items in a thread; returns what waits for their packed vectors, by id.

@@ -289,21 +289,15 @@ def _native_errors() -> tuple[type[Exception], ...]:
 
 LEAST, MOST = 0.3, 0.95
 """What the second model counts for in a query whose words find much, and in one whose words find
-nothing; the first one counts for the rest.
-
-Code is found best by a model that was made for it, and what is asked for in other words by one that
-reads them in context. Source: the sets in docs/benchmarks.md on which weights were chosen.
-"""
+nothing; the first one counts for the rest. Source: the sets in docs/benchmarks.md on which weights
+were chosen."""
 EVEN = 0.5
 """Doubt where none is named: both models count."""
 
 FEW_WORDS = 3
 LITTLE_DOUBT = 0.3
-"""Words of the longest query, and the most doubt, with which the second model is not asked.
-
-What so short a query names is found by its words. Source: development sets, of which identifiers
-gain 0.1 to 0.2 points and all others stay; the second model takes half of the time of a search.
-"""
+"""Words of the longest query, and the most doubt, with which the second model is not asked. Source:
+development sets, of which identifiers gain 0.1 to 0.2 points; it takes half of a search's time."""
 
 
 class Joined:

@@ -113,7 +113,7 @@ def apply_policy(event: Event, policy: Policy, policy_of: PolicyOf, *, root: str
         return event
     if policy.problem:
         return None
-    if policy.is_open and all(
+    if not (policy.exclude or policy.never) and all(
         bool(root) and path.startswith(f"{root}/") and ".." not in path
         for path in _files(body.of if isinstance(body, Intent) else body)
     ):

@@ -153,11 +153,6 @@ class Policy(_Written, frozen=True, kw_only=True):
     root: str = ""
     problem: PolicyProblem | None = None
 
-    @property
-    def is_open(self) -> bool:
-        """Whether all that happens in the work tree may be recorded."""
-        return not (self.problem or self.exclude or self.never)
-
     def excludes(self, path: str, *, is_folder: bool = False) -> bool:
         """Return True if nothing is recorded of a file, named by its path from the root."""
         return bool(self.excluding(path, is_folder=is_folder))
