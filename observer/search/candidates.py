@@ -74,11 +74,7 @@ class Found(NamedTuple):
 
 
 def columns(
-    view: View,
-    query: QueryWords,
-    vector: Vector | None,
-    lists: Sequence[ListRequest],
-    found: Found,
+    view: View, query: QueryWords, vector: Vector | None, lists: Sequence[ListRequest], found: Found
 ) -> Mapping[str, Column]:
     """Return the figures of all candidates, a column a signal; see `rank.HitSignals`.
 

@@ -298,8 +298,7 @@ def check_owner(name: str) -> None:
     """
     if not 0 < len(name) <= OWNER_CHARS or not name.isprintable() or name != name.strip():
         raise BadInput(
-            f"{name[:40]!r} cannot own notes",
-            hint=f"use one line of 1 to {OWNER_CHARS} characters",
+            f"{name[:40]!r} cannot own notes", hint=f"use one line of 1 to {OWNER_CHARS} characters"
         )
     if redact_text(name) != name:
         raise BadInput("the owner's name looks like a secret", hint="use a name, not a key")

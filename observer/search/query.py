@@ -503,10 +503,7 @@ _PATTERNS: tuple[tuple[str, Callable[[Match, date], Days]], ...] = (
         rf"{_BEFORE}(?P<iso>\d{{4}}-\d\d-\d\d)",
         lambda match, _: _of_unit(date.fromisoformat(match["iso"]), "day"),
     ),
-    (
-        rf"{_BEFORE}{_OF_YEAR}",
-        lambda match, _: _of_unit(date(int(match["year"]), 1, 1), "year"),
-    ),
+    (rf"{_BEFORE}{_OF_YEAR}", lambda match, _: _of_unit(date(int(match["year"]), 1, 1), "year")),
 )
 _TIME_WORDS = tuple(
     (lazy_pattern(rf"(?<![\w-]){words}(?:'s)?(?![\w-])", re.IGNORECASE), read)

@@ -198,11 +198,7 @@ def is_of_here(note: Item) -> bool:
     return note.project_id is not None or note.author == "person" or note.approval == "approved"
 
 
-FACTORS: dict[Reason, float] = {
-    "elsewhere": 0.8,
-    "reverted": 0.7,
-    "superseded": 0.5,
-}
+FACTORS: dict[Reason, float] = {"elsewhere": 0.8, "reverted": 0.7, "superseded": 0.5}
 """What is left of the score of an item of which all holds elsewhere, or was taken back or replaced.
 
 Source: such that it decides between items that fit alike, and does not bury the only one that fits.

@@ -11,10 +11,7 @@ from observer.core.events import Command, Event, Reply
 from observer.core.filters import Filters
 from observer.core.model import Item, item_id
 from observer.observations.drafts import ItemOrigin
-from observer.observations.project_state import (
-    Alternative,
-    ProjectState,
-)
+from observer.observations.project_state import Alternative, ProjectState
 from observer.search import reminder
 from observer.search.code_history import is_check, standing_checks
 from observer.search.reminder import NOTHING, dead_end

@@ -598,10 +598,7 @@ def days_ago(*days: int, **fields: Any) -> list[Item]:
 
 @pytest.mark.parametrize("text", ["", "   ", "\0"])
 def test_no_query_browses_the_newest(filled: Filled, text: str) -> None:
-    items = [
-        *days_ago(300, 1, 200),
-        an_item(9, title="Use tabs", kind="note", type="decision"),
-    ]
+    items = [*days_ago(300, 1, 200), an_item(9, title="Use tabs", kind="note", type="decision")]
     found = run(filled(*items), text, limit=3)
     assert [hit.item.id for hit in found.hits] == [36, 4, 800]
     assert found.notice == NEWEST_FIRST
