@@ -16,12 +16,9 @@ from observer.core.model import Item, ItemChange
 from observer.index.segment import Codes, QueryTerms, segment
 from observer.index.view import LEAST_RARITY, Query, View
 from observer.search.candidates import Sources, candidates
-from observer.search.find import answering
+from observer.search.find import PLACE, answering
 from observer.search.query import QueryPlan
 from observer.search.rank import Hit, fit, order, recency
-
-PLACE = 3
-"""Added to a rank, from 0, before its reciprocal is taken, as where what is newest is joined."""
 
 
 class Elsewhere(NamedTuple):

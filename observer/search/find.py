@@ -80,8 +80,12 @@ def corrected(sources: Sources, wanted: QueryPlan, filters: Filters) -> QueryPla
     for word in [word for word, count in counts.items() if not count][:MOST_WORDS]:
         counts = _counts(sources.view, list(_slips(word.casefold())))
         commonest = sorted(filter(counts.get, counts), key=lambda slip: -counts[slip])[:TRIED]
-        if held := next((slip for slip in commonest if _is_held(sources, slip, filters)), ""):
-            meant[word] = held
+        for slip in commonest:  # a word as it is, not only another of its stem
+            ids = sources.reader.match(quoted(slip), filters, limit=LOOKED_AT)
+            texts = ("\n".join(columns_of(item)) for item in sources.reader.items(ids))
+            if any(slip in map(str.casefold, parts(text)) for text in texts):
+                meant[word] = slip
+                break
     if not meant:
         return wanted
     instead = ", ".join(f"{known!r} for {word!r}" for word, known in meant.items())
@@ -105,13 +109,6 @@ def _counts(view: View, words: Sequence[str]) -> dict[str, int]:
     codes = {word: of_word[0] for word, of_word in each if len(of_word) == 1}
     counts = view.words(np.array(list(codes.values()), np.uint32)).counts
     return dict(zip(codes, counts.tolist(), strict=True))
-
-
-def _is_held(sources: Sources, word: str, filters: Filters) -> bool:
-    """Return True if an item asked for holds a word as it is, not only another of its stem."""
-    ids = sources.reader.match(quoted(word), filters, limit=LOOKED_AT)
-    texts = ("\n".join(columns_of(item)) for item in sources.reader.items(ids))
-    return any(word in map(str.casefold, parts(text)) for text in texts)
 
 
 def _slips(word: str) -> Iterator[str]:
