@@ -156,17 +156,6 @@ def test_the_nearest_are_found(size: int) -> None:
     assert hits / 400 >= 0.98
 
 
-def test_only_masked_rows_are_found_by_meaning() -> None:
-    changes = [
-        ItemChange(change=n, id=4 * n, item=an_item(n, project_id=2 + n % 2), vector=a_vector(n))
-        for n in range(1, 9)
-    ]
-    one = segment(changes, codes, model=MODEL, dimensions=64, mean_length=0.0)
-    view = a_view(codes, one)
-    for project, ids in ((2, {8, 16, 24, 32}), (3, {4, 12, 20, 28})):
-        assert set(near(view, a_vector(0), filters=Filters(project_id=project))) == ids
-
-
 def test_meanings_are_unit_vectors_of_what_the_masks_let_through() -> None:
     vectors = clustered(8, 64)
     changes = [
