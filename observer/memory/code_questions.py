@@ -101,9 +101,8 @@ class LocatedCode(Value):
 def locate(target: str, folder: str) -> LocatedCode:
     """Resolve what somebody pointed at from an absolute folder; a column is ignored.
 
-    Raises: BadInput (no file is named, or the lines are none), NotFound (there is no such file in a
-    git worktree, or no such name in it), Ambiguous (several definitions have that name; the hint
-    lists them).
+    Raises: BadInput (no file is named, or the lines are none), NotFound (no such file in a git
+    worktree, or name in it), Ambiguous (several have that name; the hint lists them).
     """
     name, _, symbol = target.partition("::")
     if not name.strip() or "\0" in target:

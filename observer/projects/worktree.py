@@ -36,11 +36,9 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
 def normalise(url: str, *, base: str) -> str:
-    """Return the name of a remote; a relative path is meant from `base`.
+    """Return the name of a remote, "" for a command (`ext::…`); paths are meant from `base`.
 
-    Empty for what names no place: a command (`ext::…`), an empty URL.
-
-    Raises: ValueError (a local path that no file system can hold (NUL, lone surrogates)).
+    Raises: ValueError (a local path that no file system can hold: NUL, lone surrogates).
     """
     url = url.strip()
     if helper := _HELPER.match(url):

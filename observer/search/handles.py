@@ -141,8 +141,7 @@ def _innermost(projects: Sequence[Project], path: str) -> tuple[str, Project | N
 def named(projects: Sequence[Project], handle: str) -> Project:
     """Return the project that a uuid, name, folder or remote means.
 
-    Raises: NotFound (none fits, or nothing is named), Ambiguous (several fit; the hint lists their
-    exact handles).
+    Raises: NotFound (none fits), Ambiguous (several fit; the hint lists their exact handles).
     """
     folded = handle.casefold()
     for fits in (
@@ -200,9 +199,7 @@ def is_id(text: str) -> bool:
 def session_id(reader: StoreReader, handle: str) -> int | None:
     """Return the session that a client's own id, or ours, stands for; None for no handle.
 
-    `s12` is ours, as sessions are listed; `#142`, as items are, is the session of that item.
-
-    Raises: NotFound (there is none).
+    `s12` is ours; `#142` is the session of that item. Raises: NotFound (there is none).
     """
     if not handle:
         return None
