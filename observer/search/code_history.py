@@ -104,15 +104,16 @@ def _commit_calls(reader: StoreReader, origin: BlamedCommit) -> Iterator[tuple[S
                 session.id, from_ms=at_ms, to_ms=at_ms + CALL_MS, kind="command"
             ):
                 body = one.event.body
-                if not isinstance(body, Command):
-                    continue
-                took_ms = UNTIMED_MS if body.duration_ms is None else body.duration_ms
-                has_begun = one.event.at_ms - took_ms < at_ms + SECOND_MS
-                parts = simple_commands(body.command) if "git" in body.command else ()
-                # By itself, or by whatever ran git.
-                commits = any(map(git_commands.commits, parts))
-                if has_begun and (commits or git_commands.printed_commits(body.output)):
+                if isinstance(body, Command) and _committed(body, one.event.at_ms, at_ms):
                     yield session, body.output
+
+
+def _committed(body: Command, ended_ms: int, at_ms: int) -> bool:
+    """Return True if a command commits, by itself or whatever it ran, and had begun at a time."""
+    took_ms = UNTIMED_MS if body.duration_ms is None else body.duration_ms
+    parts = simple_commands(body.command) if "git" in body.command else ()
+    commits = any(map(git_commands.commits, parts)) or git_commands.printed_commits(body.output)
+    return ended_ms - took_ms < at_ms + SECOND_MS and bool(commits)
 
 
 EDITS = 200

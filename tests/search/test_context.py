@@ -225,6 +225,11 @@ def test_what_says_the_same_is_named_and_not_counted(filled: Filled) -> None:
     assert (omitted.item, omitted.why, found.left_out) == (8, "says the same as #4", 0)
 
 
+def test_of_two_notes_that_differ_none_stands_for_the_other(filled: Filled) -> None:
+    notes = (a_note(n, title="Rule", narrative=f"Keep it {n * 'x'}.") for n in (1, 2))
+    assert sorted(ids(packed(filled(*notes)))) == [4, 8]
+
+
 def test_not_all_that_does_not_fit_is_named(filled: Filled) -> None:
     def many(first: int, **fields: Any) -> Iterator[Item]:
         numbers = range(first, first + 20)
