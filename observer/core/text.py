@@ -67,7 +67,7 @@ def one_line(text: str, limit: int) -> str:
 
 NAME_CHARS, NAME_WORDS = 80, 6
 """A name that is longer, or has a part of more words, is no name that is shown as it is."""
-_WORDS = re.compile(r"[\s._-]+")
+_MANY_WORDS = re.compile(rf"(?:[\s._-]+[^\s._/-]+){{{NAME_WORDS - 1}}}[\s._-]")
 
 
 def did_you_mean(near: Sequence[str], otherwise: str = "") -> str:
@@ -83,17 +83,12 @@ def quoted(text: str) -> str:
 def named(name: str) -> str:
     """Return the name of a file or branch; quoted where it could be read as more than a name.
 
-    Whoever's repository it is may give any sentence as a name.
+    Whoever's repository it is may give any sentence as a name, with the marks of scripts that write
+    sentences without spaces too.
     """
-    is_name = len(name) <= NAME_CHARS and not any(map(_ends_words, name))
-    parts = name.split("/") if is_name else ()
-    is_name = is_name and all(len(_WORDS.split(part)) <= NAME_WORDS for part in parts)
-    return name if is_name else quoted(name)
-
-
-def _ends_words(sign: str) -> bool:
-    """Return True for a space, and for the marks of scripts that write sentences without spaces."""
-    return sign.isspace() or (not sign.isascii() and unicodedata.category(sign)[0] == "P")
+    marks = (unicodedata.category(sign)[0] == "P" for sign in name if not sign.isascii())
+    is_name = len(name) <= NAME_CHARS and "".join(name.split()) == name
+    return name if is_name and not (_MANY_WORDS.search(name) or any(marks)) else quoted(name)
 
 
 def block(text: str, limit: int) -> str:

@@ -3,18 +3,15 @@
 `Index` maintains it, `View` answers queries. Read `segment` for what it holds.
 """
 
-from observer.index.index import Feed, Index
-from observer.index.segment import LENGTH_SHARE, WORD_CHARS, Stem, pieces, words_of
-from observer.index.view import ListRequest, Mask, TopK, View, distinct
+from observer.index.index import Index
+from observer.index.segment import LENGTH_SHARE, WORD_CHARS, pieces, words_of
+from observer.index.view import ListRequest, TopK, View, distinct
 
 __all__ = [
     "LENGTH_SHARE",
     "WORD_CHARS",
-    "Feed",
     "Index",
     "ListRequest",
-    "Mask",
-    "Stem",
     "TopK",
     "View",
     "distinct",

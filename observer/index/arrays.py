@@ -57,14 +57,10 @@ class _Header(Value):
 
 
 def save(path: Path, facts: Value, arrays: Arrays) -> None:
-    """Write a file in full, then give it its name; on return it is on the disk.
-
-    Raises:
-        OSError: the disk is full or read-only; nothing is left under the name.
-    """
+    """Write a file in full, then give it its name. Raises: OSError (nothing is left under it)."""
     slots, end = [], 0
     for name, array in arrays.items():
-        kind, checksum = array.dtype.str, _checksum(array)
+        kind, checksum = array.dtype.str, zlib.crc32(np.ascontiguousarray(array).data)
         slots.append(_Slot(name=name, dtype=kind, shape=array.shape, offset=end, checksum=checksum))
         end = _aligned(end + array.nbytes)
     raw = msgspec.Raw(msgspec.json.encode(facts))
@@ -89,11 +85,7 @@ def save(path: Path, facts: Value, arrays: Arrays) -> None:
 
 
 def load(path: Path) -> SavedArrays:
-    """Map a file.
-
-    Raises:
-        Torn: it is missing, cut, damaged, or of another format.
-    """
+    """Map a file. Raises: CorruptFile (missing, cut, damaged, or of another format)."""
     try:
         header, begin = _header(path)
         mapped = np.memmap(path, dtype=np.uint8, mode="r")
@@ -108,7 +100,7 @@ def load(path: Path) -> SavedArrays:
             start = begin + slot.offset
             end = start + dtype.itemsize * int(np.prod(slot.shape, dtype=np.int64))
             array = mapped[start:end].view(np.ndarray).view(dtype).reshape(slot.shape)
-            if _checksum(array) != slot.checksum:
+            if zlib.crc32(np.ascontiguousarray(array).data) != slot.checksum:
                 raise CorruptFile(f"{slot.name} is damaged")
             arrays[slot.name] = array
         release(mapped)  # all was read, little will be asked
@@ -118,10 +110,7 @@ def load(path: Path) -> SavedArrays:
 
 
 def release(array: NDArray[Any]) -> None:
-    """Take a mapped array out of this process's memory until it is read again; others stay.
-
-    What was read of a file counts as this process's memory for as long as it is mapped.
-    """
+    """Take a mapped array out of this process's memory until it is read again; others stay."""
     owner: object = array
     while isinstance(owner, np.ndarray):
         owner = owner.base
@@ -141,10 +130,6 @@ def _header(path: Path) -> tuple[_Header, int]:
         raise CorruptFile(f"{path.name} has a damaged header")
     begin = _aligned(len(MARK) + _LENGTHS.size + length)
     return decode_json(header, _Header), begin
-
-
-def _checksum(array: NDArray[Any]) -> int:
-    return zlib.crc32(np.ascontiguousarray(array).data)
 
 
 def _aligned(offset: int) -> int:

@@ -1,13 +1,10 @@
 """The index of all items: kept up to date with the store, read through a `View`.
 
-It is derived: whatever happens to its files, it is rebuilt from the store. It follows the store's
-numbered changes; new ones become a small segment, and small segments are merged into larger ones,
-so that there are never many. A query waits for new changes, never for merges or files: those run
-between queries, by the owner of the index.
+It is derived, and follows the store's numbered changes: new ones become a small segment, and small
+segments are merged. A query waits for new changes, never for merges or files.
 
 Its files are the settled segments and a list of them, which is replaced in one step after the files
-that it names are on the disk, so it always describes a complete index. Files that no list names are
-left over from a crash and deleted.
+that it names are on the disk. Files that no list names are left over from a crash and deleted.
 """
 
 from __future__ import annotations
@@ -57,11 +54,7 @@ class _Listed(Value):
 
 
 class Files:
-    """The folder of one index; one process writes it, any number may read.
-
-    Args:
-        folder: created on the first write.
-    """
+    """The folder of one index; one process writes it, any number may read."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -87,67 +80,58 @@ class Files:
 
     def damaged(self) -> list[str]:
         """Return the names of the files that cannot be read, or are not what was written."""
+        torn: list[str] = []
         # Who owns the folder may replace files meanwhile.
         for _ in range(TRIES):
-            if not (found := self._damaged()):
-                break
-        return found
-
-    def _damaged(self) -> list[str]:
-        try:
-            listed = decode_json(read_plain(self._folder / _LIST), _Listed)
-        except FileNotFoundError:
-            return []
-        except (OSError, msgspec.MsgspecError):
-            return [_LIST]
-        torn = []
-        for name in listed.segments:
+            torn = []
             try:
-                load(self._folder / name)
-            except CorruptFile:
-                torn.append(name)
+                listed = decode_json(read_plain(self._folder / _LIST), _Listed)
+            except FileNotFoundError:
+                return []
+            except (OSError, msgspec.MsgspecError):
+                torn, listed = [_LIST], _Listed(epoch="")
+            for name in listed.segments:
+                try:
+                    load(self._folder / name)
+                except CorruptFile:
+                    torn.append(name)
+            if not torn:
+                break
         return torn
 
-    def has(self, one: Segment) -> bool:
-        """Return True if a segment is in a file."""
+    def __contains__(self, one: Segment) -> bool:
         return one in self._names
 
     def settle(self, epoch: str, segments: Sequence[Segment]) -> list[Segment]:
         """Make these the settled segments; returns them as they are on the disk, mapped.
 
-        Raises:
-            OSError: the disk is full or read-only; the former ones stay settled.
+        Raises: OSError (the disk is full or read-only; the former ones stay settled).
         """
         make_private(self._folder)
         names: list[str] = []
         for one in segments:
             # Named by what it ends with and its size: a merger and its last part differ in size.
             names.append(self._names.get(one) or f"{one.last_change:012d}-{one.size}.segment")
-            if not self.has(one):
+            if one not in self:
                 facts = FileFacts(last_change=one.last_change, model=one.model)
                 save(self._folder / names[-1], facts, one.arrays)
         listed = _Listed(epoch=epoch, segments=tuple(names))
         unfinished = self._folder / f".{_LIST}"
         unfinished.write_bytes(msgspec.json.encode(listed))
         unfinished.replace(self._folder / _LIST)
-        mapped = [self._mapped(*pair) for pair in zip(segments, names, strict=True)]
+        mapped = []
+        for one, name in zip(segments, names, strict=True):
+            mapped.append(one)
+            if one not in self:
+                with suppress(CorruptFile):  # the next start makes it again
+                    mapped[-1] = loaded(load(self._folder / name))
+                    mapped[-1].mark_rows_deleted(one.buried)
         self._names.update(zip(mapped, names, strict=True))
         for entry in os.scandir(self._folder):
             if entry.name not in {_LIST, *names}:
                 with suppress(OSError):
                     os.unlink(entry.path)  # noqa: PTH108 - a name from scandir
         return mapped
-
-    def _mapped(self, one: Segment, name: str) -> Segment:
-        """Return a segment that need not be in memory, with the same rows buried."""
-        if self.has(one):
-            return one
-        try:
-            found = loaded(load(self._folder / name))
-        except CorruptFile:  # the next start makes it again
-            return one
-        found.mark_rows_deleted(one.buried)
-        return found
 
 
 BATCH = 2_000
@@ -166,11 +150,8 @@ FULL = 65_536
 """Rows from which on a segment is never merged again."""
 
 LAZY, EAGER = 1 / 3, 4.0
-"""A segment is merged with all that is newer once it is at most so many times as large as that.
-
-Lazy while more is coming: each row is written again some three times. Eager in times of quiet: a
-question takes longer the more segments there are.
-"""
+"""A segment is merged with all that is newer once it is at most so many times as large as that:
+lazy while more is coming, eager in times of quiet."""
 
 _log = logging.getLogger(__name__)
 
@@ -189,13 +170,7 @@ class Feed(Protocol):
 
 
 class Index:
-    """The index in a folder. Safe to share between threads; they take turns at changing it.
-
-    Args:
-        folder: where its files are.
-        stem: see `segment.Stem`; always the same for one folder.
-        is_owner: whether this process writes the files; one process at most.
-    """
+    """The index in a folder, safe to share between threads; one process at most is its owner."""
 
     def __init__(self, folder: Path, *, stem: Stem, is_owner: bool) -> None:
         self._files = Files(folder)
@@ -210,7 +185,7 @@ class Index:
         self._merging = 0  # segments, the oldest, that others leave alone
 
     def use(self, model: str, dimensions: int) -> None:
-        """Take the vectors of another model from now on; those of others no longer count."""
+        """Take the vectors of another model from now on."""
         with self._lock:
             self._model, self._dimensions = model, dimensions
 
@@ -229,8 +204,7 @@ class Index:
     ) -> Callable[[], None]:
         """Index what a transaction has changed, and return what takes it up once it is committed.
 
-        Whoever asks then need not wait for it. Nobody waits for this: `pause`, which is called
-        before each item, may take its time. Very many changes are left to `refresh`.
+        `pause`, called before each item, may take its time. Many changes are left to `refresh`.
         """
         with self._lock:
             epoch, model, dimensions = self._epoch, self._model, self._dimensions
@@ -268,10 +242,7 @@ class Index:
 
     @contextmanager
     def view(self, feed: Feed) -> Iterator[View]:
-        """Lend a view of all that the feed has, which does not change meanwhile.
-
-        Where very much changed, only the older part of it is there yet: see `View.is_complete`.
-        """
+        """Lend a view of all that the feed has, or of its older part: see `View.is_complete`."""
         with self._lock:
             # A process that only reads is gone before anybody else could make the index for it.
             patience = PATIENCE if self._is_owner else sys.maxsize
@@ -280,12 +251,12 @@ class Index:
         yield View(segments, self._codes, is_complete=is_complete)
 
     def embedded(self) -> int:
-        """Count the items with a whole vector of the model in use, as far as they are indexed."""
+        """Count the indexed items with a whole vector of the model in use."""
         with self._lock:
             return sum(each.whole(self._model) for each in self._segments)
 
     def to_embed(self) -> int:
-        """Count the items that are to have a vector, as far as they are indexed."""
+        """Count the indexed items that are to have a vector."""
         with self._lock:
             return sum(each.to_embed for each in self._segments)
 
@@ -385,7 +356,7 @@ class Index:
         with self._lock:
             epoch = self._epoch
             run = list(takewhile(lambda each: each.size >= smallest, self._segments))
-        if all(map(self._files.has, run)):
+        if all(one in self._files for one in run):
             return
         try:
             mapped = self._files.settle(epoch, run)

@@ -1,11 +1,8 @@
 """A segment of the index: rows that were added together, and their postings and columns.
 
-A row is one version of one item, or a tombstone; a later row with the same id replaces it. Apart
-from that, rows are immutable. Segments are built from changed items, by merging, or from a file.
-
-Their text is numbers: every word becomes the code of its stem, names yield their parts as well. A
-stem's code is 32 bits of a checksum. Two stems with one code are treated as one word; among half a
-million stems there are some thirty such pairs.
+A row is one version of one item, or a tombstone; a later row with the same id replaces it. Its text
+is numbers: every word becomes the code of its stem, 32 bits of a checksum, and names yield their
+parts as well. Of half a million stems some thirty pairs have one code, and are one word.
 """
 
 from __future__ import annotations
@@ -76,11 +73,7 @@ def pieces(word: str) -> list[str]:
 
 
 class Codes(dict[str, tuple[int, ...]]):
-    """The codes of each word met so far: its stems', then those of its parts; for any thread.
-
-    Args:
-        stem: asked once for a word.
-    """
+    """The codes of each word met so far: its stems', then those of its parts; for any thread."""
 
     def __init__(self, stem: Stem) -> None:
         super().__init__()
@@ -131,10 +124,8 @@ Rows = NDArray[np.int64]
 """Places of rows inside one segment."""
 
 WEIGHTS = (2.0, 1.0, 1.0, 1.5, 1.0, 1.0)
-"""What an occurrence counts for in title, subtitle, narrative, facts, concepts, files.
-
-Source: development sets.
-"""
+"""What an occurrence counts for in title, subtitle, narrative, facts, concepts, files. Source:
+development sets."""
 
 SATURATION, LENGTH_SHARE = 1.2, 0.75
 """How BM25 damps: its k1, and its b, the share of a row's length that counts."""
@@ -171,8 +162,7 @@ _RECORD = attribute("record")
 class Postings(NamedTuple):
     """Which rows hold which word: `rows[offsets[n]:offsets[n + 1]]` hold `terms[n]`.
 
-    `impacts` is what BM25 makes of the occurrences in that row, 0 to 1, in 255ths: near enough to
-    choose what is then looked at exactly.
+    `impacts` is about what BM25 makes of the occurrences in that row, 0 to 1, in 255ths.
     """
 
     terms: NDArray[np.uint32]
@@ -208,12 +198,9 @@ class QueryTerms(NamedTuple):
 
 
 class Segment:
-    """Immutable rows in memory or mapped from a file; which of them are dead may change.
+    """Immutable rows by id, one at least, in memory or mapped; which of them are dead may change.
 
-    Args:
-        arrays: as `segment` and `merged` make them; at least one row, by id.
-        last_change: the newest change that is part of it.
-        model: the model that made its vectors, empty if it has none.
+    `last_change` is the newest change that is part of it, `model` made its vectors.
     """
 
     def __init__(self, arrays: Arrays, *, last_change: int, model: str) -> None:
@@ -395,8 +382,7 @@ def _inverted(keys: NDArray[np.uint64], against: NDArray[np.float32]) -> Posting
     )
 
 
-def _firsts(ordered: NDArray[Any]) -> NDArray[np.int64]:
-    """Return where each run of equal values begins."""
+def _firsts(ordered: NDArray[Any]) -> NDArray[np.int64]:  # of each run of equal values
     return np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
 
 
@@ -425,15 +411,9 @@ def segment(
     mean_length: float,
     pause: Callable[[], None] = lambda: None,
 ) -> Segment:
-    """Return the rows of changed items.
+    """Return the rows of changed items, one at least, in their order.
 
-    Args:
-        changes: at least one, in their order.
-        codes: turns text into numbers.
-        model: the model that made the vectors.
-        dimensions: of each vector.
-        mean_length: words of a row, of all rows there are; 0 if there are none.
-        pause: called before each item.
+    `mean_length` are the words of a row, of all there are, or 0. `pause` is called for each item.
     """
     newest = {change.id: change for change in changes}
     ordered = [newest[item_id] for item_id in sorted(newest)]
@@ -445,9 +425,12 @@ def segment(
     starts = np.cumsum([0, *map(len, streams)], dtype=np.int64)
     mean_length = mean_length or float(starts[-1]) / len(ordered) - COLUMNS
     tokens = np.frombuffer(b"".join(streams), np.uint32)
+    # A shorter vector is the beginning of one whose rest is still to come; a longer is another's.
+    ours = (one.vector if len(one.vector or b"") <= dimensions else b"" for one in ordered)
+    vectors = b"".join((vector or b"").ljust(dimensions, b"\0") for vector in ours)
     arrays = {
         **_attributes(ordered),
-        "vectors": _vectors([one.vector for one in ordered], dimensions),
+        "vectors": np.frombuffer(vectors, np.int8).reshape(len(ordered), dimensions),
         "starts": starts,
         "tokens": tokens,
     }
@@ -480,11 +463,7 @@ def merged(segments: Sequence[Segment], *, mean_length: float) -> Segment:
 
 
 def loaded(saved: SavedArrays) -> Segment:
-    """Return the rows of a file.
-
-    Raises:
-        msgspec.MsgspecError, KeyError: the file is not of such rows.
-    """
+    """Return the rows of a file. Raises: msgspec.MsgspecError, KeyError (of another one)."""
     facts = decode_json(saved.facts, FileFacts)
     return Segment(saved.arrays, last_change=facts.last_change, model=facts.model)
 
@@ -518,16 +497,6 @@ def _attributes(changes: Sequence[ItemChange]) -> dict[str, NDArray[Any]]:
     }
 
 
-def _vectors(vectors: Sequence[bytes | None], dimensions: int) -> NDArray[np.int8]:
-    blank = bytes(dimensions)
-    # A shorter one is the beginning of a vector whose rest is still to come.
-    is_ours = (
-        vector.ljust(dimensions, b"\0") if vector and len(vector) <= dimensions else blank
-        for vector in vectors
-    )
-    return np.frombuffer(b"".join(is_ours), np.int8).reshape(len(vectors), dimensions)
-
-
 def gathered(
     tokens: NDArray[np.uint32], begins: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
@@ -544,10 +513,7 @@ def gathered(
 
 
 def joined(arrays: Sequence[NDArray[Any]], kind: type[np.generic] = np.int64) -> NDArray[Any]:
-    """Return arrays one behind the other, of a kind if there are none.
-
-    Of one it is that one, which is not to be changed.
-    """
+    """Return arrays one behind the other; of one it is that one, which is not to be changed."""
     if len(arrays) == 1:
         return arrays[0]
     return np.concatenate(arrays) if arrays else np.zeros(0, kind)

@@ -1,8 +1,7 @@
 """Vector search: which of a million item vectors point where a query does.
 
-Three steps, each with fewer vectors than the one before. The Hamming distance of the signs of the
-dimensions, one bit each, approximates the angle. For the nearest by that, bits are weighted by
-their dimensions in the query. The nearest by that are compared in full, in eight bits a dimension.
+In three steps, each with fewer vectors: by the Hamming distance of the signs of the dimensions,
+by signs weighted by their dimensions in the query, and in full, in eight bits a dimension.
 """
 
 from __future__ import annotations
@@ -53,10 +52,7 @@ def signs(vectors: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 class QuerySigns(NamedTuple):
-    """What of a query is compared with the signs of vectors, each as `signs` returns it.
-
-    `planes` say which dimensions weigh 1, 2, 4 …: what a dimension weighs is their sum.
-    """
+    """A query's `signs`; `planes` say which dimensions weigh 1, 2, 4 …, a dimension their sum."""
 
     signs: NDArray[np.uint64]
     planes: tuple[NDArray[np.uint64], ...]
@@ -122,7 +118,7 @@ def cosines(
 def crowding(vectors: NDArray[np.int8], lengths: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the mean cosine between each packed vector and its `NEIGHBOURS` nearest of the others.
 
-    Memory and time grow with the square of their number; a vector of zeros is near to none.
+    Memory and time grow with the square of their number.
 
     Source: the mean similarity of cross-domain similarity local scaling (Conneau et al., "Word
     Translation Without Parallel Data", 2018), which corrects for vectors that are near to all.

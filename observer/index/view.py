@@ -1,7 +1,4 @@
-"""What can be asked of an index: the best rows by words and by vectors, and all about some rows.
-
-Filters become masks over the rows; of some rows it is known where the words of a query stand.
-"""
+"""What can be asked of an index: the best rows by words and by vectors, and all about some rows."""
 
 from __future__ import annotations
 
@@ -50,12 +47,7 @@ _LOW_CODES = np.uint32(1 << 16)
 
 
 class Occurrences:
-    """Every place in some rows where a word of a query stands.
-
-    Args:
-        tokens: the codes of whole rows, one row behind the other.
-        query: codes of at least one and at most 64 different words.
-    """
+    """Every place in some rows, given by their `tokens`, where one of 1 to 64 words stands."""
 
     def __init__(self, tokens: NDArray[np.uint32], query: NDArray[np.uint32]) -> None:
         self._tokens = tokens
@@ -231,16 +223,12 @@ def highest(scores: NDArray[np.float32], wanted: ListRequest) -> TopK:
     """Return the rows of a list with the highest scores above 0."""
     mask, limit = wanted
     least = reached(scores, mask, ENOUGH * limit)
-    places = _let_through(scores >= least if least else scores > 0, mask)
+    # Few are as high, so that nothing else is looked at.
+    high = np.flatnonzero(scores >= least if least else scores > 0)
+    places = high[mask[high]]
     if least and len(places) < limit:  # the sample was too good
-        places = _let_through(scores > 0, mask)
+        places = np.flatnonzero((scores > 0) & mask)
     return best(places, scores[places], limit)
-
-
-def _let_through(is_high: Mask, mask: Mask) -> Places:
-    """Return the rows of both; `is_high` has few, so that nothing else is looked at."""
-    places = np.flatnonzero(is_high)
-    return places[mask[places]]
 
 
 def best(places: Places, scores: NDArray[Any], limit: int) -> TopK:
@@ -258,10 +246,8 @@ LEAST_RARITY = 1e-6
 
 WEIGHED = 16
 RESCORED = 3
-"""Vectors weighed by their signs, and compared in full, times the square root of all.
-
-Source: recall@10 of 0.997 against exact among 100,000 of 640 dimensions; 8 and 2 give 0.993.
-"""
+"""Vectors weighed by their signs, and compared in full, times the square root of all. Source:
+recall@10 of 0.997 against exact among 100,000 of 640 dimensions; 8 and 2 give 0.993."""
 
 SPARSE = 8
 """Where a mask lets through at most this part of all rows, their signs alone are compared."""
@@ -278,11 +264,7 @@ Part = tuple[Segment, slice, NDArray[np.int64]]
 
 
 class View:
-    """All segments, whose vectors are of one model, as they are while the index is lent.
-
-    Args:
-        is_complete: whether all that is stored is in it.
-    """
+    """All segments, of one model, as they are while the index is lent, and whether that is all."""
 
     def __init__(self, segments: Sequence[Segment], codes: Codes, *, is_complete: bool) -> None:
         self.is_complete = is_complete
@@ -292,11 +274,8 @@ class View:
         self._asked: QueryTerms | None = None
         self._chosen: tuple[Places, list[Part]] = (np.zeros(0, np.int64), [])
         self._bases = np.cumsum([0, *(each.size for each in segments)], dtype=np.int64)
-
-    @property
-    def size(self) -> int:
+        self.size = int(self._bases[-1])
         """How many rows there are, buried ones included."""
-        return int(self._bases[-1])
 
     @property
     def embedded(self) -> float:
@@ -309,10 +288,6 @@ class View:
         """Return the codes of each of some words, left whole."""
         return self._codes.whole_each(words)
 
-    def counts(self, query: Query) -> NDArray[np.int64]:
-        """Return in how many rows each of the words is."""
-        return self._words(query).counts
-
     def mask(self, filters: Filters, among: NDArray[np.int64] | None = None) -> Mask:
         """Return which rows count; see `mask`."""
         return joined([mask(each, filters, among) for each in self._segments], np.bool_)
@@ -323,16 +298,19 @@ class View:
 
     def by_words(self, query: Query, wanted: Sequence[ListRequest]) -> list[TopK]:
         """Return the rows with about the highest BM25 of each list."""
-        words = self._words(query)
+        words = self.words(query)
         scores = np.zeros(self.size, np.float32)
         # A word that most rows hold hardly ranks them: it only fills what the rest leave open.
         is_rare = words.rarities > LEAST_RARITY
-        self._score(words.taken(np.flatnonzero(is_rare)), scores)
-        found = [highest(scores, each) for each in wanted]
-        is_open = any(len(one.places) < each.limit for one, each in zip(found, wanted, strict=True))
-        if is_open and not is_rare.all():
-            self._score(words.taken(np.flatnonzero(~is_rare)), scores)
+        found: list[TopK] = []
+        for chosen in (is_rare, ~is_rare):
+            some = words.taken(np.flatnonzero(chosen))
+            for (base, each), runs in zip(self._parts(), some.runs, strict=True):
+                each.relevance(runs, some.rarities, scores[base : base + each.size])
             found = [highest(scores, each) for each in wanted]
+            sizes = zip(found, wanted, strict=True)
+            if is_rare.all() or all(len(one.places) >= each.limit for one, each in sizes):
+                break
         return found
 
     def by_vector(self, query: Vector, wanted: Sequence[ListRequest]) -> list[TopK]:
@@ -360,11 +338,7 @@ class View:
             self._of(places, lambda each: each.lengths), mean_length(self._segments), length_share
         )
         shares = weights / (weights + against[:, np.newaxis])
-        return (shares @ self._words(query).rarities * (SATURATION + 1)).astype(np.float32)
-
-    def rarities(self, query: Query) -> NDArray[np.float64]:
-        """Return what each of the words weighs; one that no row holds counts as the rarest."""
-        return self._words(query).rarities
+        return (shares @ self.words(query).rarities * (SATURATION + 1)).astype(np.float32)
 
     def cosines(self, places: Places, query: Vector) -> NDArray[np.float32]:
         """Return the cosine of some rows with a query; 0 where there is no vector."""
@@ -413,7 +387,7 @@ class View:
 
     def rarest(self, query: Query, limit: int) -> Query:
         """Return the words that fewest rows hold, rarest first; what no row holds comes last."""
-        words = self._words(query)
+        words = self.words(query)
         none_last = np.where(words.counts > 0, words.counts, np.iinfo(np.int64).max)
         self._asked = words.taken(np.argsort(none_last, kind="stable")[:limit])
         return self._asked.query
@@ -427,8 +401,8 @@ class View:
                 release(each.tokens)
         return joined(found, np.uint32)
 
-    def _words(self, query: Query) -> QueryTerms:
-        """Return what is known of the words; looked up once a question."""
+    def words(self, query: Query) -> QueryTerms:
+        """Return what is known of the words, looked up once; what no row holds is the rarest."""
         if self._asked is None or self._asked.query is not query:
             runs = [each.runs(query) for each in self._segments]
             none = np.zeros(len(query), np.int64)
@@ -436,11 +410,6 @@ class View:
             rarities = np.log((self.size - counts + 0.5) / (counts + 0.5))
             self._asked = QueryTerms(query, runs, counts, np.maximum(LEAST_RARITY, rarities))
         return self._asked
-
-    def _score(self, words: QueryTerms, scores: NDArray[np.float32]) -> None:
-        """Add about the BM25 of some words to the score of each row."""
-        for (base, each), of_segment in zip(self._parts(), words.runs, strict=True):
-            each.relevance(of_segment, words.rarities, scores[base : base + each.size])
 
     def _compared(self, query: Vector, mask: Mask, weighed_count: int, count: int) -> TopK:
         """Return about `count` nearest rows of a mask, less opposite ones, in ascending order."""

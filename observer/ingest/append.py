@@ -58,9 +58,8 @@ from observer.ingest.projection import Embedder, Projection
 from observer.observations.analysis import EventRecord
 from observer.observations.git_commands import printed_commits
 from observer.observations.session_state import SYNTHETIC, continues
-from observer.projects import match_project, missing_roots, new_project, update_project
+from observer.projects import match_project, missing_roots, new_project, place_name, update_project
 from observer.projects.fs_probe import gone_root, is_same_or_inside, local_spelling
-from observer.projects.identity import place_name
 from observer.store.reader import StoreReader
 from observer.store.tombstones import Tombstones, places_of
 from observer.store.writer import Writer

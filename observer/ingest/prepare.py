@@ -61,9 +61,8 @@ from observer.ingest.decode import decode, truncate
 from observer.ingest.file_changes import with_symbols
 from observer.local.spool import Spool
 from observer.observations.analysis import NOWHERE, EventRecord
-from observer.projects import PlaceCache, event_folder, work_tree_of
+from observer.projects import PlaceCache, event_folder, main_folder, work_tree_of
 from observer.projects.fs_probe import from_windows
-from observer.projects.identity import main_folder
 from observer.projects.policy import Policies, Policy, apply_policy, is_captured, unexcluded_files
 from observer.projects.policy.apply import Exclusion
 from observer.projects.policy.policies import Retention

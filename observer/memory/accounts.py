@@ -1,14 +1,10 @@
-"""Accounts of sessions, what models read and wrote in them, and the store as of one worktree.
-
-`WorktreeStore` reads items with their validity in the worktree around a folder. What is not
-committed is asked of git at the moment of the answer; sessions only say which files to ask about.
-"""
+"""Accounts of sessions, what models read and wrote in them, and the store as of one worktree."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
@@ -57,14 +53,10 @@ from observer.search.timeline import (
 )
 from observer.store.interface import Store
 from observer.store.reader import Spent, StoreReader
-from observer.store.writer import Writer
 
 
 class UnfinishedWork(NamedTuple):
-    """The checks of a project that fail, the last run first, and its files that are not committed.
-
-    A session is given both at its start.
-    """
+    """The checks of a project that fail, the last run first, and its files not committed."""
 
     red: tuple[FailingCheck, ...]
     dirty: tuple[UncommittedFiles, ...]
@@ -79,37 +71,20 @@ class Accounts:
         self._now_ms = now_ms
 
     def since(self, since_ms: int, *, project: str | None = None) -> Account:
-        """Return what happened since a time, in all projects unless one is named.
-
-        Raises:
-            NotFound, Ambiguous: the project.
-        """
+        """Return what happened since a time. Raises: NotFound, Ambiguous (the project)."""
         with self._store.read() as reader:
             asked = named(reader.projects(), from_windows(project)).id if project else None
             return account(reader, since_ms, project_id=asked, owner=self._owner)
 
     def of_session(self, handle: str, *, limit: int) -> SessionTimeline:
-        """Return what a session left in the memory, the newest items of it.
-
-        Args:
-            handle: the client's own id of it, or ours.
-            limit: most items.
-
-        Raises:
-            NotFound: there is no such session.
-        """
+        """Return what a session left in the memory. Raises: NotFound (there is no such one)."""
         with self._store.read() as reader:
             return course(reader, handle, owner=self._owner, limit=limit)
 
     def unfinished(self, project: Project, folder: str = "") -> UnfinishedWork:
         """Return what of a project's work is red or not committed, as git says now.
 
-        Args:
-            project: whose work.
-            folder: git is asked in the worktree around it, else in the newest one.
-
-        Raises:
-            StoreUnavailable: a state is damaged, or of another version.
+        git is asked in the worktree around the folder, else in the newest one.
         """
         with self._store.read() as reader:
             recent = RecentSessions(reader, project.id)
@@ -145,22 +120,14 @@ class Accounts:
     def events(
         self, handle: str, *kinds: str, from_ms: int = 0, to_ms: int = sys.maxsize
     ) -> list[Recorded]:
-        """Return what hooks reported of some kinds of a session, its sub-agents' too, by time.
-
-        Raises:
-            NotFound: there is no such session.
-        """
+        """Return the events of a session and its sub-agents, by time. Raises: NotFound (none)."""
         with self._store.read() as reader:
             return events_of(reader, handle, kinds, from_ms=from_ms, to_ms=to_ms)
 
     def spent(
         self, since_ms: int, *, project: str | None, sessions: int
     ) -> tuple[list[Spent], dict[int, Session]]:
-        """Return what the turns since a time used, see `SpentReads.spent`, and those sessions.
-
-        Raises:
-            NotFound, Ambiguous: the project.
-        """
+        """Return what turns used, and their sessions. Raises: NotFound, Ambiguous (the project)."""
         with self._store.read() as reader:
             asked = named(reader.projects(), from_windows(project)).id if project else None
             found = reader.spent(since_ms, project_id=asked, sessions=sessions)
@@ -176,11 +143,7 @@ class Accounts:
         return next(filter(None, (commit_patch(root, hash_) for root in roots)), "")
 
     def recent(self, *types: str, project: str | None, limit: int) -> list[Item]:
-        """Return observations and notes of some types, newest first.
-
-        Raises:
-            NotFound, Ambiguous: the project.
-        """
+        """Return items of some types, newest first. Raises: NotFound, Ambiguous (the project)."""
         with self._store.read() as reader:
             asked = named(reader.projects(), from_windows(project)).id if project else None
             filters = Filters(project_id=asked, types=types, owner=self._owner)
@@ -189,8 +152,7 @@ class Accounts:
     def happened(self, narrow: SearchOptions, *, project: str | None, limit: int) -> list[Item]:
         """Return what fits some options, newest first; records only where their kind is named.
 
-        Raises:
-            NotFound, Ambiguous: the project, or the session.
+        Raises: NotFound, Ambiguous (the project, or the session).
         """
         with self._store.read() as reader:
             asked = scoped(self._store, reader, narrow, project=project, owner=self._owner)
@@ -224,21 +186,14 @@ class Accounts:
             ]
 
     def reads_naming(self, query: str, *, project: str | None, limit: int) -> list[Item]:
-        """Return reads of files whose path has a word of a query, newest first.
-
-        Raises:
-            NotFound, Ambiguous: the project.
-        """
+        """Return reads of files, newest first. Raises: NotFound, Ambiguous (the project)."""
         words = plan(query).words
         with self._store.read() as reader:
             asked = scoped(self._store, reader, SearchOptions(), project=project, owner=self._owner)
             return reads_naming(reader, words, asked, limit=limit) if words else []
 
     def steps(self, ids: Sequence[int]) -> list[Item]:
-        """Return the items and reads of files of some ids, in their order, without unknown ones.
-
-        In the place of one that is part of another now stands that one, see `stand_ins`.
-        """
+        """Return the items, reads and `stand_ins` of some ids, in their order, those known."""
         possible = [one for one in ids if 0 < one <= LARGEST_ID]
         with self._store.read() as reader:
             found = {one.id: one for one in reader.items(possible) if is_visible(one, self._owner)}
@@ -248,11 +203,7 @@ class Accounts:
         return list(steps.values())
 
     def steps_around(self, anchor: int, *, before: int, after: int) -> list[TimelineEntry]:
-        """Return what happened around an item or a read of a file in its project, reads included.
-
-        Raises:
-            NotFound: there is neither.
-        """
+        """Return what happened around an item or a read, reads too. Raises: NotFound (neither)."""
         found = self.steps([anchor])
         if not found:
             raise NotFound(f"there is no observation {anchor}", hint="search for it first")
@@ -276,6 +227,7 @@ class WorktreeStore:
     def __init__(self, store: Store, folder: str) -> None:
         self._store = store
         self.folder = folder
+        self.write, self.check, self.close = store.write, store.check, store.close
 
     @contextmanager
     def read(self) -> Iterator[StoreReader]:
@@ -284,28 +236,13 @@ class WorktreeStore:
             reader.set_folder(self.folder)
             yield reader
 
-    def write(self) -> AbstractContextManager[Writer]:
-        """See `Store.write`."""
-        return self._store.write()
-
-    def check(self) -> str:
-        """See `Store.check`."""
-        return self._store.check()
-
-    def close(self) -> None:
-        """See `Store.close`."""
-        self._store.close()
-
 
 def scoped(
     store: Store, reader: StoreReader, narrow: SearchOptions, *, project: str | None, owner: str
 ) -> Filters:
-    """Return `filters_of` a search, without projects that are not shared if none is named.
+    """Return `filters_of` a search, but for projects that are not shared, named or around it.
 
-    A project that is not shared is found when it is named, or asked from one of its folders.
-
-    Raises:
-        NotFound, Ambiguous: the project, or the session.
+    Raises: NotFound, Ambiguous (the project, or the session).
     """
     asked = filters_of(reader, narrow, project=project, owner=owner)
     if asked.project_id is not None or asked.session_id is not None:
@@ -316,10 +253,7 @@ def scoped(
 
 
 def uncommitted_at(project: Project, folder: str) -> Uncommitted | None:
-    """Return what asks git which files differ from the last commit; None without a worktree.
-
-    The worktree is the root of the project around the folder, else the newest root.
-    """
+    """Return what asks git which files differ from the last commit; None without a worktree."""
     here = [root for root in project.roots if folder and is_inside(folder, root)]
     root = max(here or project.roots[-1:], key=len, default="")
     return partial(uncommitted_paths, root) if root else None

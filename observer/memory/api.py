@@ -36,11 +36,11 @@ from observer.search.candidates import Encode, Sources
 from observer.search.context import CARD_TOKENS, Pack, PackRequest, TokenCosts, pack
 from observer.search.find import SearchHits, search
 from observer.search.handles import (
-    DIGITS,
     LARGEST_ID,
     SearchOptions,
     around,
     check_owner,
+    is_id,
     meant,
     named,
     session_id,
@@ -75,10 +75,7 @@ class Choices:
     def give(self, handle: str, how: str) -> Item:
         """Set how an item is given: hidden, pinned, or with an empty `how` as before; return it.
 
-        Raises:
-            BadInput: `how` is something else.
-            NotFound, Ambiguous: the item.
-            StoreUnavailable: the memory is open for reading only.
+        Raises: BadInput (another `how`), NotFound, Ambiguous, StoreUnavailable (for reading only).
         """
         if how not in {HIDE, PIN, ""}:
             raise BadInput(f"no choice {how[:80]!r}", hint=f"{HIDE} it, {PIN} it, or neither")
@@ -105,13 +102,9 @@ class Choices:
         return sorted(here, key=lambda one: -one.created_ms)
 
     def rename(self, handle: str, title: str) -> int:
-        """Set the title of a session, or with an empty one the old one; return its id.
+        """Set the title of a session, redacted and cut, or with "" the old one; return its id.
 
-        What is secret in a title is redacted, and it is cut at `TITLE_CHARS`.
-
-        Raises:
-            NotFound: there is no such session.
-            StoreUnavailable: the memory is open for reading only.
+        Raises: NotFound (no such session), StoreUnavailable (for reading only).
         """
         with self._store.write() as writer:
             number = session_id(writer, handle)
@@ -128,20 +121,9 @@ MOST_IDS = 50
 class Memory:
     """Reads and writes of one user's memory; safe to share between threads.
 
-    Args:
-        store: where it is kept.
-        owner: whose personal notes are visible and written.
-        now_ms: the clock.
-        index: the index of that store.
-        encode: turns a query into its meaning.
-        record: writes to the log; None to read only.
-        flashback_settings: when an older note is a flashback, unless a client says otherwise.
-        extract: asks a language model, where one is configured.
-        files: the note folders; none without.
-        grace_ms: how long what is deleted for good can still be brought back.
-        team: asks the servers of shares; none without.
-        mem0_scope: whose the memories of the mem0 tools are: "personal", or "team".
-        chose: called after a person chose what is given.
+    `owner` is whose personal notes are visible and written. Without `record` it reads only. For
+    `grace_ms` what is deleted for good can be brought back. The memories of the mem0 tools are
+    "personal", or of the "team" (`mem0_scope`). `chose` is called after a choice of what is given.
     """
 
     def __init__(  # noqa: PLR0913 - its parts, each named
@@ -191,11 +173,7 @@ class Memory:
         return seen
 
     def of(self, owner: str) -> Memory:
-        """Return the same memory as somebody else sees it: their personal notes, not ours.
-
-        Raises:
-            BadInput: nobody can have that name; an empty one is nobody.
-        """
+        """Return the same memory as somebody else, "" for nobody. Raises: BadInput (the name)."""
         if owner:
             check_owner(owner)
         seen = copy(self)
@@ -205,15 +183,12 @@ class Memory:
     def owner_of(self, handle: int | str) -> Memory:
         """Return the same memory as the owner of a personal note sees it, deleted or not.
 
-        Whoever has the exact handle of a note, its id or whole uuid, was given it.
-
-        Raises:
-            NotFound: no personal note has it.
+        Its exact handle is an id or whole uuid. Raises: NotFound (no personal note has it).
         """
         text = str(handle).strip().lstrip("#")
         with self._store.read() as reader:
             ids = reader.resolve(text) if len(text) == UUID_CHARS else []
-            ids += [int(text)] if text.isascii() and text.isdecimal() and len(text) < DIGITS else []
+            ids += [int(text)] if is_id(text) else []
             found = [reader.item(number, deleted=True) for number in ids]
         owners = [item.owner for item in found if item and item.kind == "note" and item.owner]
         if not owners:
@@ -228,11 +203,7 @@ class Memory:
             return list(deleted(reader))
 
     def purge_plan(self, here: Home, asked: Criteria) -> tuple[PurgePreview, PurgeOrder]:
-        """Return what a purge would take, and the order that takes it.
-
-        Raises:
-            NotFound, BadInput, ConfigInvalid: of `planned`.
-        """
+        """Return what a purge takes, and its order. Raises: NotFound, BadInput, ConfigInvalid."""
         from observer.memory.purging import planned  # noqa: PLC0415 - as `deleted`
 
         with self._store.read() as reader:
@@ -246,11 +217,7 @@ class Memory:
         limit: int = 10,
         narrow: SearchOptions = SearchOptions(),  # noqa: B008 - frozen
     ) -> SearchHits:
-        """Find items by words and meaning; across all projects unless one is named.
-
-        Raises:
-            NotFound, Ambiguous: the project, or the session.
-        """
+        """Find items by words and meaning. Raises: NotFound, Ambiguous (project or session)."""
         with self._sources() as sources:
             asked = self._scoped(sources.reader, narrow, project)
             return search(sources, query, asked, limit=limit, now_ms=self._now_ms())
@@ -263,12 +230,9 @@ class Memory:
         limit: int = 10,
         narrow: SearchOptions = SearchOptions(),  # noqa: B008 - frozen
     ) -> SearchHits:
-        """Find items as `search` does, and beyond this home where a share is on a server.
+        """Find items as `search` does, and with the id 0 those that only a share's server has.
 
-        A project may be one that only others have. Hits that lie only there have the id 0.
-
-        Raises:
-            NotFound, Ambiguous: the project, or the session.
+        A project may be one that only others have. Raises: NotFound, Ambiguous.
         """
         find: Callable[[], SearchHits] = SearchHits
         with self._sources() as sources:
@@ -292,9 +256,7 @@ class Memory:
     def elsewhere(self, handle: str) -> Item | None:
         """Return the item that only the server of a share has, by its uuid or its beginning.
 
-        Raises:
-            Ambiguous: several begin so.
-            ShareUnavailable: a server is away.
+        Raises: Ambiguous (several begin so), ShareUnavailable.
         """
         with self._store.read() as reader:
             urls = [share.url for share in reader.shares()]
@@ -308,11 +270,7 @@ class Memory:
         project: str | None = None,
         narrow: SearchOptions = SearchOptions(),  # noqa: B008 - frozen
     ) -> SearchHits:
-        """Find notes: those of the project, and those that belong to none.
-
-        Raises:
-            NotFound, Ambiguous: the project, or the session.
-        """
+        """Find notes of a project and of none. Raises: NotFound, Ambiguous (project or session)."""
         with self._sources() as sources:
             asked = self._scoped(sources.reader, narrow, project)
             filters = msgspec.structs.replace(asked, kinds=("note",), with_global=True)
@@ -324,33 +282,19 @@ class Memory:
             return flashbacks(sources, note, wanted, owner=self.owner, now_ms=self._now_ms())
 
     def timeline(self, anchor: int, *, before: int = 5, after: int = 5) -> Timeline:
-        """Return what happened around an item in its project.
-
-        Raises:
-            NotFound: no such item.
-            BadInput: a depth outside 0 to 50.
-        """
+        """Return what happened around an item. Raises: NotFound, BadInput (not 0 to 50 deep)."""
         with self._store.read() as reader:
             if not self._visible(reader, [anchor]):
                 raise NotFound(f"no item {anchor}", hint="search for it first")
             return timeline(reader, anchor, owner=self.owner, before=before, after=after)
 
     def why(self, target: str, folder: str) -> CodeAnswer:
-        """Return what is behind a piece of code: ``FILE``, ``FILE:LINE`` or ``FILE::NAME``.
-
-        Raises:
-            BadInput, NotFound, Ambiguous: what is pointed at.
-        """
+        """Return what is behind a piece of code. Raises: BadInput, NotFound, Ambiguous (`why`)."""
         with self._store.read() as reader:
             return why(reader, target, folder, owner=self.owner, now_ms=self._now_ms())
 
     def related(self, name: str, *, project: str | None = None, limit: int = 3) -> Related:
-        """Return what hangs on a file, symbol, package, error, person, title or other name.
-
-        Raises:
-            NotFound, Ambiguous: the project.
-            BadInput: the name has no word.
-        """
+        """Return what hangs on a name. Raises: NotFound, Ambiguous, BadInput (it has no word)."""
         with self._store.read() as reader:
             asked = self._scoped(reader, SearchOptions(), project)
             with_global = msgspec.structs.replace(asked, with_global=True)
@@ -368,12 +312,9 @@ class Memory:
                     yield one
 
     def observations(self, ids: Sequence[int]) -> Fetched:
-        """Return items in the order of `ids`, and name those that do not exist.
+        """Return items or their `stand_ins` in the order of `ids`, and the ids that have neither.
 
-        In the place of one that is part of another now stands that one, see `stand_ins`.
-
-        Raises:
-            BadInput: more than `MOST_IDS` ids.
+        Raises: BadInput (more than `MOST_IDS` ids).
         """
         if len(ids) > MOST_IDS:
             raise BadInput(
@@ -396,13 +337,9 @@ class Memory:
         uncommitted: Uncommitted | None = None,
         has_card: bool = True,
     ) -> Pack:
-        """Return what of a project is most useful and fits, see `pack`.
+        """Return what of a project is most useful and fits, see `pack`; without a query its card.
 
-        Without a query its card comes first, if it `has_card`.
-
-        Raises:
-            NotFound, Ambiguous: the project.
-            BadInput: the budget is negative.
+        Raises: NotFound, Ambiguous (the project), BadInput (the budget).
         """
         with self._sources() as sources:
             request = PackRequest(
@@ -439,11 +376,7 @@ class Memory:
         return Choices(self._store, owner=self.owner, chose=self._chose)
 
     def project(self, handle: str) -> Project:
-        """Return a project by uuid, name, folder or remote.
-
-        Raises:
-            NotFound, Ambiguous: none fits, or several; the hint lists their exact handles.
-        """
+        """Return a project by uuid, name, folder or remote. Raises: NotFound, Ambiguous."""
         with self._store.read() as reader:
             return named(reader.projects(), from_windows(handle))
 
@@ -492,13 +425,9 @@ class Memory:
             return next(iter(reader.items([item_id(session_id, "summary")])), None)
 
     def resolve(self, handle: str) -> int:
-        """Return the id that a handle stands for.
+        """Return the item of an id (``#28``), uuid, or 8 or more characters where one begins.
 
-        A handle is an id, ``28`` or ``#28``, a uuid, or the first 8 or more characters of one.
-
-        Raises:
-            NotFound: none fits.
-            Ambiguous: several fit.
+        Raises: NotFound (none fits), Ambiguous (several fit).
         """
         with self._store.read() as reader:
             return meant(reader, handle)
@@ -511,8 +440,7 @@ class Memory:
     def written(self) -> tuple[int, int, str]:
         """Return the last change of an item, the newest event, and the epoch of changes.
 
-        One of the numbers grows with what is written, the epoch is another one after a purge and a
-        rebuild. All are the same as long as nothing happens.
+        They stay while nothing happens; the epoch is another one after a purge and a rebuild.
         """
         with self._store.read() as reader:
             return reader.newest_change(), reader.newest_seq(), reader.epoch()
@@ -523,10 +451,7 @@ class Memory:
             return reader.totals()
 
     def export(self) -> Iterator[Exported]:
-        """Yield all that is held, in the order in which another memory can take it in.
-
-        The projects, every stored event in log order, its end, and living items by id.
-        """
+        """Yield the projects, every stored event in log order, its end, and living items by id."""
         with self._store.read() as reader:
             yield from reader.projects()
             last = 0

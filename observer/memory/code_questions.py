@@ -1,14 +1,12 @@
 """Why a piece of code is as it is: git's answer, and what the store knows behind it.
 
-A target is ``FILE``, ``FILE:LINE``, ``FILE:FIRST-LAST`` or ``FILE::NAME``. The file is read as it
-is on the disk, which decides the lines of a name.
+A target is ``FILE``, ``FILE:LINE``, ``FILE:FIRST-LAST`` or ``FILE::NAME``, as it is on the disk.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from functools import partial
 from pathlib import Path, PurePosixPath
 
 from observer.code.languages import language_of
@@ -23,7 +21,7 @@ from observer.git.blame import blame_lines, file_commits, local_authors, with_ea
 from observer.git.process import repository_at
 from observer.git.repository import ForeignRepository
 from observer.projects import detect_place, known_project_at
-from observer.search.code_history import CodeChange, CodeTarget, code_changes
+from observer.search.code_history import CodeChange, CodeTarget, code_change
 from observer.search.query import quoted
 from observer.search.recent_sessions import FailingCheck, RecentSessions
 from observer.store.reader import StoreReader
@@ -32,14 +30,11 @@ COMMITS = 5
 """Most commits behind a target, the newest."""
 NOTES = 5
 
-_NO_PROJECT = 0
-
 
 class CodeAnswer(Value):
     """What is behind a piece of code; `changes` newest first, `left_out` older ones.
 
-    `project` is empty where the memory knows nothing of the repository. `notes` name the piece;
-    the checks that are `red` name its file, or printed it.
+    `project` is empty where nothing is known of it. `notes` name the piece, red checks its file.
     """
 
     piece: LocatedCode
@@ -53,8 +48,7 @@ class CodeAnswer(Value):
 def why(reader: StoreReader, target: str, folder: str, *, owner: str, now_ms: int) -> CodeAnswer:
     """Answer for a target as `locate` reads it.
 
-    Raises:
-        BadInput, NotFound, Ambiguous: what is pointed at; see `locate`.
+    Raises: BadInput, NotFound, Ambiguous (what is pointed at; see `locate`).
     """
     at = locate(target, folder)
     own = local_authors(at.root)
@@ -64,7 +58,7 @@ def why(reader: StoreReader, target: str, folder: str, *, owner: str, now_ms: in
         origins = file_commits(at.root, at.path, limit=COMMITS)
     commits = with_earlier_forms(at.root, origins[:COMMITS], own)
     project = known_project_at(at.root, reader.projects())
-    project_id = project.id if project else _NO_PROJECT
+    project_id = project.id if project else 0
     piece = CodeTarget(
         project_id=project_id, path=at.path, symbol=at.symbol, owner=owner, authors=own
     )
@@ -74,7 +68,9 @@ def why(reader: StoreReader, target: str, folder: str, *, owner: str, now_ms: in
     return CodeAnswer(
         piece=at,
         project=project.name if project else "",
-        changes=tuple(code_changes(reader, piece, commits, partial(agent_marks, at.root))),
+        changes=tuple(
+            code_change(reader, piece, one, agent_marks(at.root, one)) for one in commits
+        ),
         notes=tuple(item for item in reader.items(ids) if about.admits(item)),
         red=tuple(RecentSessions(reader, project_id).red(now_ms=now_ms, about=at.path)),
         left_out=len(origins[COMMITS:]),
@@ -103,16 +99,10 @@ class LocatedCode(Value):
 
 
 def locate(target: str, folder: str) -> LocatedCode:
-    """Resolve what somebody pointed at.
+    """Resolve what somebody pointed at from an absolute folder; a column is ignored.
 
-    Args:
-        target: as above; a column behind the line is ignored.
-        folder: absolute; what a relative path counts from.
-
-    Raises:
-        BadInput: no file is named, or the lines are none.
-        NotFound: there is no such file in a git worktree, or no such name in it.
-        Ambiguous: several definitions have that name; the hint lists them.
+    Raises: BadInput (no file is named, or the lines are none), NotFound (no such file in a git
+    worktree, or name in it), Ambiguous (several have that name; the hint lists them).
     """
     name, _, symbol = target.partition("::")
     if not name.strip() or "\0" in target:

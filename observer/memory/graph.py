@@ -1,8 +1,7 @@
 """What hangs on an entity: a file, a symbol, a package, an error, a person, a title, or a name.
 
-Nothing of this is stored a second time. Items name files, symbols, errors, people and other notes
-in fields of their own, to which the word index leads; only what agents say of entities has a table
-(`observer.core.model`). A name is taken as it is, whole: `fee` is not `fees`.
+Items name these in fields of their own, to which the word index leads; only what agents say of
+entities has a table. A name is taken as it is, whole: `fee` is not `fees`.
 """
 
 from __future__ import annotations
@@ -77,16 +76,9 @@ class Related(Value):
 
 
 def related(reader: StoreReader, name: str, filters: Filters, *, limit: int) -> Related:
-    """Return what hangs on a name among the items that filters admit.
+    """Return what hangs on a name, of a file the end of its path, `limit` items of each group.
 
-    Args:
-        reader: where to look.
-        name: as it is written there; of a file its path or the end of it.
-        filters: what items must be.
-        limit: most items of each group.
-
-    Raises:
-        BadInput: the name has no word.
+    Raises: BadInput (the name has no word).
     """
     wanted = name.strip().removesuffix("()")
     if not any(words_of(wanted)):
@@ -110,23 +102,16 @@ def related(reader: StoreReader, name: str, filters: Filters, *, limit: int) -> 
     ]
     naming.sort(key=lambda one: (one.created_ms, one.id), reverse=True)
     found["entity"] = len(relations)
-    return Related(
-        name=wanted,
-        kinds=_likely(found),
-        total=len(naming),
-        last_ms=max((one.created_ms for one in naming), default=0),
-        files=_counted(_files_by(_likely(found), wanted), naming),
-        people=_counted(_who(reader, naming), naming),
-        groups=tuple(_groups(naming, limit)),
-        relations=tuple(relations[:MOST_NAMES]),
-        is_cut=len(ids) == MOST,
-    )
-
-
-def _likely(found: Counter[str]) -> tuple[str, ...]:
-    """Return what a name is, but for what it is seldom: a test may be called like a file."""
+    # But for what it is seldom: a test may be called like a file.
     most = max(found.values(), default=0)
-    return tuple(kind for kind, count in found.most_common() if count > SELDOM * most)
+    likely = tuple(kind for kind, count in found.most_common() if count > SELDOM * most)
+    return Related(
+        name=wanted, kinds=likely, total=len(naming),
+        last_ms=max((one.created_ms for one in naming), default=0),
+        files=_counted(_files_by(likely, wanted), naming),
+        people=_counted(_who(reader, naming), naming), groups=tuple(_groups(naming, limit)),
+        relations=tuple(relations[:MOST_NAMES]), is_cut=len(ids) == MOST,
+    )  # fmt: skip
 
 
 def _by_fields(
@@ -149,7 +134,7 @@ def _kinds(item: Item, name: str) -> frozenset[str]:
         found.add("file")
     elif any(touches(path, name) for path in paths if not path.startswith("/")):
         found.add("folder")
-    files = _symbol_files(item, name)
+    files = [path for path, symbols in changed_symbols(item) if _holds(symbols, name)]
     if files:
         is_manifest = any(PurePosixPath(path).name in MANIFESTS for path in files)
         found.add("package" if is_manifest else "symbol")
@@ -184,20 +169,11 @@ def _holds(text: str, name: str) -> bool:
         text = text.lower()
     start = text.find(name)
     while start >= 0:
-        before, after = text[start - 1 : start], text[start + len(name) :][:1]
-        if not (_is_part(before) or _is_part(after)):
+        beside = text[start - 1 : start] + text[start + len(name) :][:1]
+        if not any(sign.isalnum() or sign == "_" for sign in beside):
             return True
         start = text.find(name, start + 1)
     return False
-
-
-def _is_part(sign: str) -> bool:
-    return sign.isalnum() or sign == "_"
-
-
-def _symbol_files(item: Item, name: str) -> list[str]:
-    """Return the files in which an item changed a symbol."""
-    return [path for path, symbols in changed_symbols(item) if _holds(symbols, name)]
 
 
 def _touched(item: Item) -> tuple[str, ...]:
@@ -210,7 +186,9 @@ def _files_by(kinds: Collection[str], name: str) -> NamesOf:
     if {"file", "folder"} & set(kinds):
         return lambda item: [path for path in _touched(item) if touches(path, name)]
     if {"symbol", "package"} & set(kinds):
-        return lambda item: dict.fromkeys(_symbol_files(item, name))
+        return lambda item: {
+            path: None for path, symbols in changed_symbols(item) if _holds(symbols, name)
+        }
     return lambda item: item.files_modified
 
 

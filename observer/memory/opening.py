@@ -27,17 +27,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_memory(home: Home, *, folder: str = "") -> Iterator[Memory]:
-    """Open the memory of a home for reading, whether its daemon runs or not.
+    """Open the memory of a home for reading, as seen from an absolute folder if one is named.
 
-    What waits in the spool is not seen. The memory is closed with the context.
-
-    Args:
-        home: whose memory; `observer.core.paths.home()` is the one of this process.
-        folder: absolute folder whose work tree items are compared with; empty for none.
-
-    Raises:
-        StoreUnavailable: there is no database yet, it cannot be read, or a purge was interrupted.
-        ConfigInvalid: the settings cannot be read.
+    Its daemon may run; what waits in the spool is not seen. Raises: StoreUnavailable (there is no
+    database yet, it cannot be read, or a purge was interrupted), ConfigInvalid (the settings).
     """
     settings = config.load(home)
     refuse_unsettled(home)
@@ -53,14 +46,10 @@ def reading(store: SqliteStore, home: Home, settings: Settings) -> Memory:
     """Return a memory that only reads a store of a home."""
     model = LazyModel(chosen(settings.model, home.models))
     return Memory(
-        store,
-        owner=config.owner(settings),
-        now_ms=now_ms,
-        index=index_for(home.index, model, is_owner=False),
-        encode=model.encode_patiently,
-        files=NoteFiles(store, home),
-        team=team_of(model),
-    )
+        store, owner=config.owner(settings), now_ms=now_ms,
+        index=index_for(home.index, model, is_owner=False), encode=model.encode_patiently,
+        files=NoteFiles(store, home), team=team_of(model),
+    )  # fmt: skip
 
 
 def team_of(model: LazyModel) -> Callable[[], TeamSearch]:
@@ -76,11 +65,7 @@ def team_of(model: LazyModel) -> Callable[[], TeamSearch]:
 
 
 def refuse_unsettled(home: Home) -> None:
-    """Return unless a purge is not finished here; copies that are older are cleaned by a daemon.
-
-    Raises:
-        StoreUnavailable: it is not.
-    """
+    """Return unless a purge is not finished here. Raises: StoreUnavailable (it is not)."""
     if home.purging.exists():
         raise StoreUnavailable("a purge was interrupted", hint="finish it with: observer up")
 

@@ -24,8 +24,7 @@ TITLE_CHARS = 90
 class PurgePreview(Value):
     """What would be purged: events by kind and by why, items by type with the first titles, files.
 
-    `on_branch` counts the events that hold the text only as the name of their branch, and stay;
-    `note_files` are places in note folders, which stay as they are.
+    What stays is `on_branch`, events with the text only as their branch's name, and `note_files`.
     """
 
     events: int
@@ -67,10 +66,7 @@ def in_notes(files: Sequence[str]) -> list[str]:
 def planned(reader: StoreReader, here: Home, asked: Criteria) -> tuple[PurgePreview, PurgeOrder]:
     """Return what a purge would take, to be shown, and the order that takes just that.
 
-    Raises:
-        BadInput: nothing restricts it, or a text is too short.
-        NotFound: there is no such item or session.
-        ConfigInvalid: the settings cannot be read.
+    Raises: BadInput (nothing restricts it, or a text is too short), NotFound, ConfigInvalid.
     """
     text = finder([asked.text] if asked.text else [])
     files = tuple(left(here, text)) if text else ()
@@ -99,11 +95,7 @@ def planned(reader: StoreReader, here: Home, asked: Criteria) -> tuple[PurgePrev
 
 
 def kept_in_text(here: Home, asked: Criteria) -> tuple[str, ...]:
-    """Return where in note folders the text stands that is to be purged.
-
-    Raises:
-        ConfigInvalid, BadInput: the settings cannot be read, or name what is no folder.
-    """
+    """Return where in note folders the text stands. Raises: ConfigInvalid, BadInput (a folder)."""
     text = finder([asked.text] if asked.text else [])
     if text is None:
         return ()

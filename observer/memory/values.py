@@ -32,21 +32,14 @@ Extract = Callable[[Sequence[str]], Extracted]
 
 
 def no_model(_said: Sequence[str]) -> Extracted:
-    """Refuse to extract anything: no language model is configured, or none can be asked here.
-
-    Raises:
-        ConfigInvalid: always.
-    """
+    """Refuse to extract anything, where no model can be asked. Raises: ConfigInvalid (always)."""
     raise ConfigInvalid(
         "no language model is configured", hint="leave infer out, or set llm_url and llm_model"
     )
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """The result of one check, and what to do if it failed.
-
-    `fix` names the remedy that `doctor --fix` applies, with its argument; "" where a person has to.
-    """
+    """The result of one check; `fix` names the remedy, with its argument; "" if a person has to."""
 
     name: str
     is_well: bool
@@ -57,11 +50,8 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
 Exported = Project | Recorded | LogEnd | Item
 _RECORDS: dict[type, str] = {
-    Project: "project",
-    Recorded: "event",
-    LogEnd: "log-end",
-    Item: "item",
-}
+    Project: "project", Recorded: "event", LogEnd: "log-end", Item: "item",
+}  # fmt: skip
 
 
 def exported_line(value: Exported) -> bytes:

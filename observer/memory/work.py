@@ -54,8 +54,8 @@ class CheckRun(NamedTuple):
 class CheckHistory(NamedTuple):
     """The last runs of a checker in a folder, oldest first.
 
-    `is_flaky` if the same check of the same commit passed and failed, and no change was recorded
-    between these runs: neither an edit nor a command that may have changed something.
+    `is_flaky`: the same check of one commit passed and failed, and no edit nor command that may
+    have changed something was recorded between.
     """
 
     name: str
@@ -85,13 +85,7 @@ class _Step(NamedTuple):
 
 
 class ReadOnce(Generic[Part]):
-    """What events of some kinds say of a session, kept by all that changes with it.
-
-    Args:
-        kinds: of the events.
-        parts: returns what one of them says.
-        most: sessions that are kept.
-    """
+    """What events of some kinds say of a session, by `parts`, kept for the `most` last sessions."""
 
     def __init__(
         self, kinds: Sequence[str], parts: Callable[[Recorded], Iterable[Part]], *, most: int
@@ -118,11 +112,7 @@ class ReadOnce(Generic[Part]):
 
 
 def check_histories(reader: StoreReader, project_id: int) -> list[CheckHistory]:
-    """Return the checks of a project with their last runs, what fails now first.
-
-    Raises:
-        StoreUnavailable: the store cannot be read.
-    """
+    """Return the checks of a project with their last runs, what fails now first."""
     sessions = reader.sessions(project_id=project_id, limit=SESSIONS)
     found = [step for one in sessions for step in _STEPS.of(reader, one)]
     steps = sorted(found, key=lambda step: (step.at_ms, step.seq))
@@ -196,11 +186,7 @@ _STEPS = ReadOnce(("command", "file-write"), _of, most=10 * SESSIONS)
 
 
 def branches(reader: StoreReader, project: Project) -> list[Branch]:
-    """Return the branches that a project was worked on lately, the last one first.
-
-    Raises:
-        StoreUnavailable: the state of the project is damaged, or of another version.
-    """
+    """Return the branches that a project was worked on lately, the last one first."""
     state = project_state.decode(reader.project_state(project.id))
     sessions = reader.sessions(project_id=project.id, limit=NAMED)
     here = Filters(project_id=project.id)
@@ -279,32 +265,30 @@ def used(
     owner: str,
     limit: int,
 ) -> list[GivenToSession]:
-    """Return what sessions were given, in a project or in all, with what became of each item.
+    """Return what known sessions were given, of a project or all, with what became of each item.
 
-    What was given to a session that is not known, or no more, is left out, as are items that are
-    gone. Of the rest the first `limit` count.
+    The first `limit` count; items that are gone are left out.
     """
-    of_sessions = ((given, _session(reader, given, project)) for given in givings)
-    known = list(islice(((one, ran) for one, ran in of_sessions if ran), limit))
+    runs = ((given, reader.runs(given.client, given.session)) for given in givings)
+    numbers = (
+        (one, ran.get(project.id, 0) if project else max(ran.values(), default=0))
+        for one, ran in runs
+    )
+    found = ((one, session) for one, number in numbers if (session := reader.session(number)))
+    known = list(islice(found, limit))
     ids = dict.fromkeys(number for given, _ in known for number in given.items)
     items = {
         one.id: _Given(one, "\n".join((one.title, one.narrative, *one.facts)), _commands(one))
         for one in reader.items(list(ids))
         if is_visible(one, owner)
     }
-    found = []
+    made = []
     for given, session in known:
         later = [act for at_ms, act in _ACTS.of(reader, session) if at_ms >= given.at_ms]
         of_it = [items[number] for number in given.items if number in items]
         uses = tuple(UsedItem(one.item, _how(one, later)) for one in of_it)
-        found.append(GivenToSession(given, session, uses))
-    return found
-
-
-def _session(reader: StoreReader, given: Giving, project: Project | None) -> Session | None:
-    ran = reader.runs(given.client, given.session)
-    number = ran.get(project.id) if project else max(ran.values(), default=None)
-    return reader.session(number) if number else None
+        made.append(GivenToSession(given, session, uses))
+    return made
 
 
 def _acts(recorded: Recorded) -> Iterator[tuple[int, _Act]]:

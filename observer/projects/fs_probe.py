@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -47,10 +48,7 @@ def non_project_dirs() -> frozenset[str]:
 
 
 def mounts(listed: Path = MOUNTS, program: str = MOUNT) -> list[tuple[str, str]]:
-    """Return (mount point, type) of all file systems; for equal points the last one counts.
-
-    `listed` is where Linux lists them, `program` prints them elsewhere.
-    """
+    """Return (mount point, type) of all file systems; for equal points the last one counts."""
     try:
         lines = listed.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:  # not Linux
@@ -94,19 +92,14 @@ def inode_of(folder: str) -> str:
         return ""
     try:
         status = os.fstat(descriptor)
-        return f"{status.st_dev}:{status.st_ino}{_generation(descriptor)}"
+        known = f"{status.st_dev}:{status.st_ino}"
+        if sys.platform == "linux":  # the request has other numbers elsewhere
+            with suppress(OSError):  # tmpfs and others have none
+                answer = fcntl.ioctl(descriptor, _FS_IOC_GETVERSION, bytes(8))
+                known = f"{known}:{struct.unpack('=q', answer)[0] & 0xFFFFFFFF}"
+        return known
     finally:
         os.close(descriptor)
-
-
-def _generation(descriptor: int) -> str:
-    if sys.platform != "linux":  # the request has other numbers elsewhere
-        return ""
-    try:
-        answer = fcntl.ioctl(descriptor, _FS_IOC_GETVERSION, bytes(8))
-    except OSError:  # tmpfs and others have none
-        return ""
-    return f":{struct.unpack('=q', answer)[0] & 0xFFFFFFFF}"
 
 
 @lru_cache(maxsize=8)

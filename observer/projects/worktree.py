@@ -1,8 +1,7 @@
-"""What a repository says about a folder: read directly, and from git where only git knows.
+"""What a repository says about a folder: read from its files, and from git where only git knows.
 
-HEAD, refs and remotes are files: a look costs no process. The oldest commit, and refs in tables,
-are asked of git. A remote has one name for every spelling: `host/owner/name` of
-`git@host:owner/name.git` and `https://user:token@host/owner/name`, or a path on this machine.
+A remote has one name for every spelling: `host/owner/name` of `git@host:owner/name.git` and
+`https://user:token@host/owner/name`, or a path on this machine.
 """
 
 from __future__ import annotations
@@ -37,12 +36,9 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
 def normalise(url: str, *, base: str) -> str:
-    """Return the name of a remote; a relative path is meant from `base`.
+    """Return the name of a remote, "" for a command (`ext::…`); paths are meant from `base`.
 
-    Empty for what names no place: a command (`ext::…`), an empty URL.
-
-    Raises:
-        ValueError: a local path that no file system can hold (NUL, lone surrogates).
+    Raises: ValueError (a local path that no file system can hold: NUL, lone surrogates).
     """
     url = url.strip()
     if helper := _HELPER.match(url):
@@ -53,7 +49,7 @@ def normalise(url: str, *, base: str) -> str:
         rest = re.split(r"[?#]", rest, maxsplit=1)[0]
         authority, _, path = rest.partition("/")
         if kind == "file":
-            return _local(f"/{path}")
+            return os.path.realpath(f"/{path}").removesuffix("/.git")
         host, port = _host_and_port(authority)
         if not (port.isdigit() or not port):
             # An unescaped slash in a password ends the authority early; what follows the last @ is
@@ -66,7 +62,8 @@ def normalise(url: str, *, base: str) -> str:
     if scp := _SCP.match(url):
         inside = scp[1].strip("[]")  # [host:port] or an IPv6 address
         return _join(inside.partition(":")[0] if inside.count(":") == 1 else inside, scp[2])
-    return _local(os.path.join(base, os.path.expanduser(url))) if url else ""
+    here = os.path.join(base, os.path.expanduser(url))
+    return os.path.realpath(here).removesuffix("/.git") if url else ""
 
 
 def _host_and_port(authority: str) -> tuple[str, str]:
@@ -88,10 +85,6 @@ def _join(host: str, path: str) -> str:
     return name.lower() if host in _CASELESS else name
 
 
-def _local(path: str) -> str:
-    return os.path.realpath(path).removesuffix("/.git")
-
-
 WAIT_S = 5.0
 """Longest wait for the oldest commit; a history of a million commits takes about this long."""
 TABLES_WAIT_S = 1.0
@@ -106,10 +99,9 @@ _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def work_tree(folder: str, root_commits: MutableMapping[str, str]) -> ProbedPlace | None:
-    """Return the work tree (or bare repository) around an existing folder; None without one.
+    """Return the work tree or bare repository around an existing folder, None if none is readable.
 
-    The oldest commit is taken from `root_commits` (by inode of the repository), else asked of git
-    and put there. A repository that cannot be read, or belongs to another user, counts as none.
+    The oldest commit is taken from `root_commits`, by inode, else asked of git and put there.
     """
     try:
         return _read(repository_at(folder), root_commits)
@@ -123,21 +115,21 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
         return None
     expected = _ref(git_dir)
     watched = (
-        os.path.join(git_dir, "HEAD"),
-        os.path.join(common_dir, expected or "HEAD"),
-        os.path.join(common_dir, "packed-refs"),
-        os.path.join(common_dir, "config"),
-        *(os.path.join(folder, _TABLES) for folder in (git_dir, common_dir) if expected == _STUB),
-    )
+        f"{git_dir}/HEAD", f"{common_dir}/{expected or 'HEAD'}", f"{common_dir}/packed-refs",
+        f"{common_dir}/config",
+        *(f"{folder}/{_TABLES}" for folder in (git_dir, common_dir) if expected == _STUB),
+    )  # fmt: skip
     stamp = stamp_of(watched)
     ref = claimed = _ref(git_dir)
     if ref == _STUB:  # in tables, which only git knows
         ref = _git(root, "symbolic-ref", "--quiet", "HEAD", wait_s=TABLES_WAIT_S)
-        head = ("rev-parse", "--verify", "--quiet", "HEAD")
-        commit = _hash(_git(root, *head, wait_s=TABLES_WAIT_S))
+        commit = _git(root, "rev-parse", "--verify", "--quiet", "HEAD", wait_s=TABLES_WAIT_S)
     else:
         holder = os.path.join(common_dir, ref) if ref else os.path.join(git_dir, "HEAD")
-        commit = _hash(read_first_line(holder)) or (_packed(watched[2], ref) if ref else "")
+        commit = read_first_line(holder)
+        if ref and not _HASH.fullmatch(commit):
+            commit = _packed(watched[2], ref)
+    commit = commit if _HASH.fullmatch(commit) else ""
     inode = inode_of(common_dir)
     if commit and inode not in root_commits:
         # "" where the history is cut short or too long.
@@ -146,15 +138,10 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
         roots = sorted((int(when), name) for when, name in map(str.split, lines))
         root_commits[inode] = roots[0][1] if roots else ""
     place = Place(
-        root=root,
-        git=True,
-        common_dir=common_dir,
-        inode=inode,
-        remotes=_remotes(common_dir, root),
+        root=root, git=True, common_dir=common_dir, inode=inode, remotes=_remotes(common_dir, root),
         root_commit=root_commits.get(inode, "") if commit else "",
-        branch=_as_text(ref.removeprefix("refs/heads/")),
-        commit=commit,
-    )
+        branch=_as_text(ref.removeprefix("refs/heads/")), commit=commit,
+    )  # fmt: skip
     # HEAD moved to another branch between the two readings: the wrong ref is watched, look again.
     return ProbedPlace(place, watched, stamp if claimed == expected else ())
 
@@ -170,16 +157,10 @@ def _packed(path: str, ref: str) -> str:
         with open(open_plain(Path(path), os.O_RDONLY), "rb") as file:
             lines = iter(partial(file.readline, _LINE_BYTES), b"")
             refs = takewhile(lambda line: line.endswith(b"\n"), lines)  # a longer line is none
-            found = next(
-                (line for line in refs if line.rstrip().endswith(b" " + os.fsencode(ref))), b""
-            )
+            named = (line for line in refs if line.rstrip().endswith(b" " + os.fsencode(ref)))
+            return next(named, b"").partition(b" ")[0].decode("latin-1")
     except OSError:
         return ""
-    return _hash(found.partition(b" ")[0].decode("latin-1"))
-
-
-def _hash(text: str) -> str:
-    return text if _HASH.fullmatch(text) else ""
 
 
 def _remotes(common_dir: str, root: str) -> tuple[str, ...]:

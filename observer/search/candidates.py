@@ -1,7 +1,4 @@
-"""Candidates of a query from both legs of the search, words and vectors, with their signals.
-
-Words find items that say the same, vectors items that say it in other words. Candidates of either
-leg are scored by both, so that the signals of all candidates are comparable.
+"""Candidates of a query from both legs of the search, words and vectors, each scored by both.
 
 BM25 says which item matches the words best, not whether that is any good: the best item may hold
 only one common word of five. So words count by the share of the query that they cover, and what
@@ -17,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, compress
 from typing import Any, Literal, NamedTuple, Protocol
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from observer.core.filters import Filters
@@ -69,40 +66,30 @@ def _named(view: View, words: Sequence[str]) -> dict[int, str]:
 
 
 class Found(NamedTuple):
-    """What words and meaning found, of each list, and how little of the query its words find."""
+    """What words and meaning found, of each list, and `doubt_of` the query."""
 
     by_words: Sequence[TopK]
     by_vector: Sequence[TopK]
     doubt: float
-    """0 for nothing left open to 1; see `doubt_of`."""
 
 
 def columns(
-    view: View,
-    query: QueryWords,
-    vector: Vector | None,
-    lists: Sequence[ListRequest],
-    found: Found,
+    view: View, query: QueryWords, vector: Vector | None, lists: Sequence[ListRequest], found: Found
 ) -> Mapping[str, Column]:
     """Return the figures of all candidates, a column a signal; see `rank.HitSignals`.
 
-    Args:
-        view: the index.
-        query: its words.
-        vector: what it means; None where meaning is not asked.
-        lists: which items belong to which list of the answer.
-        found: by either leg.
+    `vector` is None where meaning is not asked; `lists` say which items are of which list.
     """
     places = distinct([best.places for best in (*found.by_words, *found.by_vector)])
     if not len(places) or not len(query.codes):
-        return no_columns()
+        return NO_COLUMNS
     seen = view.occurrences(places, query.codes)
     weights = seen.weights()
     together = seen.together(len(query.codes) + CLOSE_DISTANCE)
     is_named = is_name(together, len(query.codes))
-    trusted = trust(
+    by_words, meaning = trust(
         view.relevance(places, query.codes, weights, 0.0 if is_named else LENGTH_SHARE),
-        good=GOOD * float(np.sort(view.rarities(query.codes))[-EXPECTED:].sum()),
+        good=GOOD * float(np.sort(view.words(query.codes).rarities)[-EXPECTED:].sum()),
         doubt=found.doubt,
         is_named=is_named,
     )
@@ -115,9 +102,9 @@ def columns(
     return {
         "ids": view.ids(places),
         "list": np.sum([n * each.mask[places] for n, each in enumerate(lists)], axis=0),
-        "fts5": trusted.words,
+        "fts5": by_words,
         "semantic": semantic,
-        "meaning_weight": trusted.meaning * distinctness(semantic, crowding, doubt=found.doubt),
+        "meaning_weight": meaning * distinctness(semantic, crowding, doubt=found.doubt),
         "close": (together - 1).clip(0) / most,
         # What stands side by side stands together, too.
         "phrase": 1.0 * seen.hold(query.codes.tolist() if is_named else ()),
@@ -130,10 +117,9 @@ def columns(
     }
 
 
-def no_columns() -> Mapping[str, Column]:
-    """Return the figures of no candidate."""
-    names = ("ids", "list", *COMPARED, "weight", "held", "words", "words_rank", "meaning_rank")
-    return {name: np.zeros(0, np.int64) for name in names}
+_OTHERS = ("ids", "list", "weight", "held", "words", "words_rank", "meaning_rank")
+NO_COLUMNS: Mapping[str, Column] = dict.fromkeys((*_OTHERS, *COMPARED), np.zeros(0, np.int64))
+"""The figures of no candidate."""
 
 
 def _ranks(places: Column, found: Sequence[TopK]) -> Column:
@@ -170,27 +156,13 @@ OPEN = 1.25
 
 CROWDED = 0.4
 """Share of an item's crowding (see `distinctness`) that is taken off its cosine where words find
-nothing.
-
-Where much says nearly the same, as reports of one kind do, all of it is near to any query; and what
-stands alone may be about anything, so it gains as much. Where words find what is meant, nothing
-changes.
-"""
+nothing: where much says nearly the same, as reports of one kind do, all is near to any query."""
 
 NAMED = 0.25
-"""What meaning counts for where the words of a query are a name.
-
-Source: of this and all weights above, the sets in docs/benchmarks.md on which weights were chosen.
-"""
+"""What meaning counts for where the words of a query are a name. Source: of this and all weights
+above, the sets in docs/benchmarks.md on which weights were chosen."""
 
 _LEAST = 1e-9
-
-
-class Trust(NamedTuple):
-    """What the words of each item count for, 0 to 1, and by what meaning is multiplied."""
-
-    words: Column
-    meaning: float
 
 
 def is_name(together: Column, count: int) -> bool:
@@ -209,32 +181,25 @@ def doubt_of(view: View, query: QueryWords, by_words: Sequence[TopK]) -> float:
     best = distinct([each.places[:FIRST] for each in by_words])
     if not len(best):
         return 1.0
-    rarities = view.rarities(query.codes)
+    rarities = view.words(query.codes).rarities
     held = view.occurrences(best, query.codes).weights() > 0
     return 1 - float((held @ rarities).max() / rarities.sum()) ** 2
 
 
-def trust(bm25: Column, *, good: float, doubt: float, is_named: bool) -> Trust:
-    """Return how far a query's words and meaning are to be trusted.
+def trust(bm25: Column, *, good: float, doubt: float, is_named: bool) -> tuple[Column, float]:
+    """Return what the words of each item count for, 0 to 1, and by what meaning is multiplied.
 
-    Args:
-        bm25: of each item.
-        good: BM25 of an item that may well be what is asked for.
-        doubt: how little of the query its words find, 0 to 1.
-        is_named: whether the query is a name; see `is_name`.
+    `good` is the BM25 of an item that may well be what is asked for; `doubt`: see `doubt_of`.
     """
     words = bm25 / max(float(bm25.max(initial=0)), good, _LEAST)
-    return Trust(words, (1 + OPEN * doubt**2) * (NAMED if is_named else 1))
+    return words, (1 + OPEN * doubt**2) * (NAMED if is_named else 1)
 
 
 def distinctness(semantic: Column, crowding: Column, *, doubt: float) -> Column:
     """Return by what the meaning of each item is multiplied for what others mean too, 0 or more.
 
-    Args:
-        semantic: cosine of each item with the query.
-        crowding: by how much the cosine of each item with what means nearly the same is above the
-            mean of all; less than 0 for what stands alone.
-        doubt: how little of the query its words find, 0 to 1.
+    `semantic` is its cosine with the query, `crowding` by how much that with what means nearly the
+    same is above the mean of all.
     """
     factors: Column = 1 - CROWDED * doubt * crowding / np.maximum(semantic, _LEAST)
     return factors.clip(0)
@@ -252,10 +217,7 @@ class Encode(Protocol):
 
 
 BY_WORDS = 60
-"""Candidates of each leg, where no other number is wanted.
-
-Source: more change nDCG@10 on the development sets by 0.02 points.
-"""
+"""Candidates of each leg. Source: more change nDCG@10 on the development sets by 0.02 points."""
 
 MOST_MATCHES = 5_000
 """Items, the newest, that may fit an expression with operators, or a file, and are ranked."""
@@ -266,6 +228,7 @@ NOT_COMPLETE = "the newest items are not searched yet: the index is being made"
 
 LEAST_BARE = 0.005
 """Share of items without a vector that is worth a word."""
+BARE = "{:.0%} of the items are found by words alone until the daemon has embedded them"
 
 SEARCHED: tuple[ItemKind, ...] = ("observation", "note", "summary")
 """Kinds that a query finds when none is named."""
@@ -289,22 +252,14 @@ class Sources(NamedTuple):
 class Candidates:
     """Items that a query may mean, and what speaks for each: a column of figures, 0 to 1, a signal.
 
-    Which signals there are: see `rank.HitSignals`. `weights` say by what the score of each is to be
-    multiplied for what it is: a prompt that only asks is no answer. `degraded` says why some
-    items may be missing. `is_narrowed` if only some items might be candidates.
+    `degraded` says why some items may be missing; `is_narrowed`: only some might be candidates.
     """
 
     def __init__(
-        self,
-        columns: Mapping[str, Column],
-        *,
-        lists: int,
-        degraded: str,
-        is_narrowed: bool = False,
+        self, columns: Mapping[str, Column], *, lists: int, degraded: str, is_narrowed: bool = False
     ) -> None:
         self.is_narrowed = is_narrowed
         self.ids: list[int] = columns["ids"].tolist()
-        self.weights = dict(zip(self.ids, columns["weight"].tolist(), strict=True))
         self.degraded = degraded
         self._columns = columns
         # One by one, figures of an array take three times as long as those of a list.
@@ -316,8 +271,7 @@ class Candidates:
     def lists(self) -> list[list[int]]:
         """Return the ids of each list, those that fit the query best first; of equals the newest.
 
-        Where summaries and others are wanted, and without kinds in the filters, the second list is
-        that of summaries.
+        Where summaries and others are wanted, the second list is that of summaries.
         """
         worth = relevance(**{name: self._columns[name] for name in COMPARED})
         order = np.lexsort((-self._columns["ids"], -worth * self._columns["weight"]))
@@ -325,10 +279,10 @@ class Candidates:
         ids = self._columns["ids"][order]
         return [ids[numbers == number].tolist() for number in range(self._lists)]
 
-    def signalled(self) -> frozenset[int]:
-        """Return those that have a signal: see `rank.has_signal`."""
-        has_one = (self._columns["fts5"] > 0) | (self._columns["semantic"] >= NEAR)
-        return frozenset(self._columns["ids"][has_one].tolist())
+    @property
+    def has_signal(self) -> bool:
+        """Whether any holds a word of the query, or is near to what it means."""
+        return bool(((self._columns["fts5"] > 0) | (self._columns["semantic"] >= NEAR)).any())
 
     def signals(self, item_id: int, *, recency: float, project_match: float = 0.0) -> HitSignals:
         """Return what speaks for an item; for one that is no candidate nothing beside these."""
@@ -343,7 +297,7 @@ class Candidates:
             terms=tuple(compress(self._words, columns["held"][place].tolist())),
             words_rank=int(columns["words_rank"][place]) or None,
             meaning_rank=int(columns["meaning_rank"][place]) or None,
-            type_weight=self.weights[item_id],
+            type_weight=float(columns["weight"][place]),
         )
 
 
@@ -356,16 +310,10 @@ def candidates(
     most: int = BY_WORDS,
     only: Callable[[float], Sequence[int] | None] = lambda _: None,
 ) -> Candidates:
-    """Find what a plan may mean among the items that fit the filters.
+    """Find what a plan may mean among the items that fit the filters, by one leg or both.
 
-    Args:
-        sources: where to look.
-        wanted: what to look for.
-        filters: what items must be.
-        legs: which ways of finding to take.
-        most: candidates that each leg finds of each list.
-        only: returns the only items that may be candidates, None for any, where so many hold all
-            words of the plan by chance.
+    Each leg finds `most` of each list. `only` returns the only items that may be candidates, None
+    for any, where so many hold all words of the plan by chance.
     """
     kinds = searched(filters)
     others = tuple(kind for kind in kinds if kind != "summary")
@@ -373,19 +321,13 @@ def candidates(
     asked = [part for part in (others, ("summary",)) if set(part) & set(kinds)]
     view = sources.view
     if not wanted.words:
-        return Candidates(no_columns(), lists=len(asked), degraded="")
+        return Candidates(NO_COLUMNS, lists=len(asked), degraded="")
     query = QueryWords(sources.reader, view, wanted)
     # About how many items would hold all words of the query if each stood where it may.
-    chosen = only(view.size * math.exp(-float(view.rarities(query.codes).sum())))
+    chosen = only(view.size * math.exp(-float(view.words(query.codes).rarities.sum())))
     among, cut = _among(sources.reader, wanted, filters)
     among = among if chosen is None else np.array(chosen, np.int64)
-    lists = [
-        ListRequest(
-            view.mask(msgspec.structs.replace(filters, kinds=kinds), among),
-            most,
-        )
-        for kinds in asked
-    ]
+    lists = [ListRequest(view.mask(replace(filters, kinds=part), among), most) for part in asked]
     by_words = view.by_words(query.codes, lists) if "words" in legs else []
     doubt = doubt_of(view, query, by_words)
     vector = sources.encode(wanted.text, doubt) if "meaning" in legs else None
@@ -396,22 +338,17 @@ def candidates(
         of_any = np.logical_or.reduce([each.mask for each in lists])
         by_vector = view.by_vector(vector, [ListRequest(of_any, most)])
     late = "" if view.is_complete else NOT_COMPLETE
-    bare = _bare(view, has_model=vector is not None) if "meaning" in legs else ""
+    bare = ""
+    if "meaning" in legs and vector is None:
+        bare = NO_MEANING
+    elif "meaning" in legs and 1 - view.embedded >= LEAST_BARE:
+        bare = BARE.format(1 - view.embedded)
     return Candidates(
         columns(view, query, vector, lists, Found(by_words, by_vector, doubt)),
         lists=len(lists),
         degraded="; ".join(filter(None, (cut, late, bare))),
         is_narrowed=chosen is not None,
     )
-
-
-def _bare(view: View, *, has_model: bool) -> str:
-    """Return what keeps items from being found by their meaning."""
-    if not has_model:
-        return NO_MEANING
-    bare = 1 - view.embedded
-    said = f"{bare:.0%} of the items are found by words alone until the daemon has embedded them"
-    return said if bare >= LEAST_BARE else ""
 
 
 def _among(
@@ -436,12 +373,5 @@ def _among(
 
 def is_indexed(filters: Filters) -> bool:
     """Return True if the index knows what fits; of a person's own notes alone it does."""
-    return not (
-        filters.files
-        or filters.tags
-        or filters.owner_tag
-        or filters.layer
-        or filters.by
-        or filters.whose
-        or filters.scope in {"project", "team"}
-    )
+    others = (filters.files, filters.tags, filters.owner_tag, filters.layer, filters.by)
+    return not (any(others) or filters.whose or filters.scope in {"project", "team"})

@@ -1,17 +1,14 @@
 """Why code is as it is: from the commits behind it to the sessions and prompts behind those.
 
 git knows who changed a line and when; the store knows what was asked, tried and checked meanwhile.
-A change was made by the sessions whose edits hold its lines, or that ran git for its commit. Of
-its checks those are named that still say something: failures that passed are over. A pass that
-found nothing new is no item; that there was one, only the state of its session knows. Independent
-of any query.
+A change was made by the sessions whose edits hold its lines, or that ran git for its commit.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
@@ -24,7 +21,7 @@ from observer.core.filters import Filters, touches
 from observer.core.model import Item, Session
 from observer.core.value import Value
 from observer.git.agent_marks import AgentMark
-from observer.git.blame import UNCOMMITTED, BlamedCommit, has_words
+from observer.git.blame import BlamedCommit, has_words
 from observer.observations import git_commands, session_state
 from observer.observations.drafts import FAILED
 from observer.store.reader import StoreReader
@@ -40,6 +37,7 @@ HASH_CHARS = 7
 MOMENTS = 400
 """Newest items of a session around its edits that are looked at."""
 ATTEMPTS = ("fix", "rejected")
+_MOMENTS = ("command", *ATTEMPTS)
 
 
 def last_writers(
@@ -53,15 +51,8 @@ def last_writers(
 ) -> dict[str, int]:
     """Return which session wrote each line last, by its text without the space around it.
 
-    Of several that wrote a line one of `known` counts: what another wrote may be on another branch.
-
-    Args:
-        reader: the store.
-        sessions: whose edits are searched.
-        path: what the file is called now, relative to the root of its project.
-        origin: the commit that made the lines, and since when it was worked on.
-        until_ms: when the work on it was over; None if it is not.
-        known: ids of sessions that are known to have to do with the commit.
+    Of several that wrote a line one of `known`, that have to do with the commit, counts: what
+    another wrote may be on another branch. `path` is relative to the root of the project.
     """
     last: dict[str, tuple[bool, int, int]] = {}
     wanted = {text.strip() for text in origin.texts if has_words(text)}
@@ -93,10 +84,9 @@ def _lines_added(write: FileWrite) -> set[str]:
 
 
 def committer(reader: StoreReader, project_id: int, origin: BlamedCommit) -> Session | None:
-    """Return the session that ran git when a commit was made, as an imported history cannot say.
+    """Return the session that ran git when a commit was made, None where several may have.
 
-    Of several, it is the one that git printed the hash to; None if that leaves a choice. One of
-    another project, as of a folder that is gone, has to have printed it.
+    Of several, and of other projects, as of a folder that is gone, git printed the hash to it.
     """
     calls = list(_commit_calls(reader, origin))
     printed = [session for session, output in calls if origin.hash[:HASH_CHARS] in output]
@@ -119,38 +109,11 @@ def _commit_calls(reader: StoreReader, origin: BlamedCommit) -> Iterator[tuple[S
 
 
 def _committed(body: Command, ended_ms: int, at_ms: int) -> bool:
-    """Return True if a command commits, and had begun at a time."""
+    """Return True if a command commits, by itself or whatever it ran, and had begun at a time."""
     took_ms = UNTIMED_MS if body.duration_ms is None else body.duration_ms
-    is_asked = "git" in body.command and any(
-        map(git_commands.commits, simple_commands(body.command))
-    )  # else whatever ran git
-    commits = is_asked or bool(git_commands.printed_commits(body.output))
-    return ended_ms - took_ms < at_ms + SECOND_MS and commits
-
-
-def prompt(reader: StoreReader, session: Session, before_ms: int) -> list[Item]:
-    """Return the last prompt of a session until a time, or none."""
-    prompts = Filters(
-        project_id=session.project_id,
-        session_id=session.id,
-        types=("turn",),
-        until_ms=before_ms + 1,
-    )
-    return reader.recent(prompts, limit=1)
-
-
-def moments(
-    reader: StoreReader, session: Session, since_ms: int, until_ms: int | None
-) -> list[Item]:
-    """Return the commands and attempts of a session in a stretch of time, the newest."""
-    wanted = Filters(
-        project_id=session.project_id,
-        session_id=session.id,
-        types=("command", *ATTEMPTS),
-        since_ms=since_ms,
-        until_ms=until_ms,
-    )
-    return reader.recent(wanted, limit=MOMENTS)
+    parts = simple_commands(body.command) if "git" in body.command else ()
+    commits = any(map(git_commands.commits, parts)) or git_commands.printed_commits(body.output)
+    return ended_ms - took_ms < at_ms + SECOND_MS and bool(commits)
 
 
 EDITS = 200
@@ -171,14 +134,11 @@ class CodeChange(Value):
     """One commit, or what is not committed yet, and what is remembered of how it came about.
 
     `marks` are what the commit says of agents. `sureness` is how well it is known which session,
-    or agent, made it, and `reason` why.
+    or agent, made it, and `reason` why. `sessions` are those behind the change, the surest first;
+    `committers` others that made the commit of what these wrote.
 
-    `sessions` are those behind the change, the surest first; `committers` others that made the
-    commit of what these wrote.
-
-    `asked` are prompts, `edits` file writes, `tried` fixes and rejected attempts that touched or
-    named the file, `checks` runs of tests and other tools that judge the code, failures that passed
-    later left out; oldest first.
+    `asked` are prompts, `tried` fixes and rejected attempts that touched or named the file,
+    `checks` runs of tools that judge the code, but failures that passed later; oldest first.
     """
 
     origin: BlamedCommit
@@ -193,17 +153,11 @@ class CodeChange(Value):
     sureness: Sureness = "unknown"
     reason: str = ""
 
-    @property
-    def is_committed(self) -> bool:
-        """Whether a commit has taken it in."""
-        return self.origin.hash != UNCOMMITTED
-
 
 class CodeTarget(Value):
-    """What is asked about: a file of a project, and a name in it if one was given.
+    """What is asked about: a file, by its path from the project's root, and maybe a name in it.
 
-    `path` is relative to the project's root; `owner` is whose personal items count too, `authors`
-    whose commits were made in this clone.
+    `owner` is whose personal items count too, `authors` whose commits were made in this clone.
     """
 
     project_id: int
@@ -213,19 +167,10 @@ class CodeTarget(Value):
     authors: frozenset[str] = frozenset()
 
 
-def code_changes(
-    reader: StoreReader,
-    piece: CodeTarget,
-    origins: Iterable[BlamedCommit],
-    marks_of: Callable[[BlamedCommit], tuple[AgentMark, ...]] = lambda _: (),
-) -> list[CodeChange]:
-    """Return what is remembered of each of the commits, given what they say of agents."""
-    return [_change(reader, piece, origin, marks_of(origin)) for origin in origins]
-
-
-def _change(
+def code_change(
     reader: StoreReader, piece: CodeTarget, origin: BlamedCommit, marks: tuple[AgentMark, ...]
 ) -> CodeChange:
+    """Return what is remembered of a commit, given what it says of agents."""
     commit, work = _commit(reader, piece, origin), _first_form(origin)
     until_ms = _end(work, _commit(reader, piece, work))
     made = _made_by(reader, piece, origin, marks, commit)
@@ -237,30 +182,24 @@ def _change(
     for session in sessions:
         own = [each.created_ms for each in edits if each.session_id == session.id]
         begun_ms = min(own, default=until_ms or session.last_ms)
-        before = prompt(reader, session, begun_ms)
+        here = Filters(project_id=session.project_id, session_id=session.id)
+        before = reader.recent(replace(here, types=("turn",), until_ms=begun_ms + 1), limit=1)
         asked += before
         begun_ms = min([begun_ms, *(each.created_ms for each in before)])
-        around += moments(reader, session, begun_ms, until_ms and until_ms + AFTERWARDS_MS)
+        over_ms = until_ms and until_ms + AFTERWARDS_MS
+        near = replace(here, types=_MOMENTS, since_ms=begun_ms, until_ms=over_ms)
+        around += reader.recent(near, limit=MOMENTS)
     return CodeChange(
-        origin=origin,
-        marks=marks,
-        sureness=made.sureness,
-        reason=made.reason,
-        commit=commit,
-        sessions=tuple(sessions),
-        committers=made.committers,
-        asked=_last(asked),
+        origin=origin, marks=marks, sureness=made.sureness, reason=made.reason, commit=commit,
+        sessions=tuple(sessions), committers=made.committers, asked=_last(asked),
         edits=_last(edits),
         tried=_last(each for each in around if each.type in ATTEMPTS and _is_about(each, names)),
         checks=_last(standing_checks(around, sessions)),
-    )
+    )  # fmt: skip
 
 
 class _MadeBy(NamedTuple):
-    """The edits of a stretch of time, and the sessions behind a change, the surest first.
-
-    `committers` are others, which made the commit of it.
-    """
+    """The edits of a stretch of time, and the sessions behind a change; see `CodeChange`."""
 
     edits: Sequence[Item]
     sessions: Sequence[Session]
@@ -356,8 +295,7 @@ def _writers(
 ) -> dict[str, Session]:
     """Return the sessions that wrote the lines asked about as they stand, by their text.
 
-    A line was written before the first commit that has it was made. Where that may be one of
-    several, as after a squash, and sessions wrote it for more than one, nobody is named.
+    Where a line may be of several commits, as after a squash, and of several sessions, it has none.
     """
     found: dict[str, dict[int, Session]] = {}
     known = {session.id for session in made}
@@ -418,12 +356,9 @@ def _edits(
     """Return the edits of the file, by any of its names, that led to a commit, newest first."""
     names = {piece.path, *origin.paths}
     writes = Filters(
-        project_id=piece.project_id,
-        types=("file-write",),
-        since_ms=origin.before_ms,
-        until_ms=until_ms,
-        owner=piece.owner,
-    )
+        project_id=piece.project_id, types=("file-write",), since_ms=origin.before_ms,
+        until_ms=until_ms, owner=piece.owner,
+    )  # fmt: skip
     return [
         each
         for each in reader.recent(writes, limit=EDITS)
@@ -471,10 +406,9 @@ def is_check(item: Item) -> bool:
 def standing_checks(items: Iterable[Item], sessions: Iterable[Session] = ()) -> Iterator[Item]:
     """Yield the checks among items, oldest first, without failures that passed later.
 
-    What passed is known by a run of the same command, by a fix, or from the sessions.
+    What passed is known by a run of the same command, a fix, or the sessions.
 
-    Raises:
-        StoreUnavailable: a session's state is of another version; a rebuild makes it anew.
+    Raises: StoreUnavailable (a session's state is of another version; a rebuild makes it anew).
     """
     found = sorted(items, key=lambda each: (each.created_ms, each.id))
     links = (link for each in found if each.type == "fix" for link in each.links)

@@ -1,11 +1,9 @@
-"""Context packs: the most useful items of a project within a budget of tokens.
+"""Context packs: the most useful items of a project within a hard budget of tokens.
 
-The budget is hard: what the front will render is what is charged. The lines of a session's start
-come first where a card is asked for, see `start`. With a query follows what a search for it finds,
-as a search orders it, and what holds here gets a share of the rest. Without one, and where nothing
-is found, it is what holds here, then the newest finished sessions, then everything else by what it
-is worth. No text is charged twice; what does not fit makes room for something smaller, and is
-named.
+The lines of a session's start come first where a card is asked for. With a query follows what a
+search for it finds, and what holds here gets a share of the rest. Without one, and where nothing is
+found, it is what holds here, then the newest finished sessions, then everything else by worth. No
+text is charged twice; what does not fit makes room for something smaller, and is named.
 """
 
 from __future__ import annotations
@@ -62,11 +60,7 @@ NOTHING_FITS = "shown instead: what is newest"
 
 
 class PackRequest(ContextRequest):
-    """What to pack. `query` is empty where relevance is recency.
-
-    `card_tokens` is the most that the lines of the start may cost, and no more than `CARD_SHARE`
-    of the budget.
-    """
+    """What to pack; lines of the start cost `card_tokens` and `CARD_SHARE` of it at most."""
 
     query: str = ""
     card_tokens: int = 0
@@ -92,11 +86,7 @@ class FinishedSession(NamedTuple):
 
 
 class TokenCosts(NamedTuple):
-    """What rendering costs, in tokens; supplied by the front, which renders.
-
-    Each figure covers the longest form in which the front returns the thing. `overhead` is what
-    a pack without any entry costs.
-    """
+    """What rendering costs a front, in tokens, in its longest form; `overhead`: an empty pack."""
 
     entry: Callable[[PackEntry], int]
     summary: Callable[[FinishedSession], int]
@@ -107,10 +97,8 @@ class TokenCosts(NamedTuple):
 class Pack(Value):
     """The lines of the start, entries and session summaries, best first; without a query newest.
 
-    The first `leading` entries are worth more than the summaries, the others less.
-
-    `used_tokens` never exceeds `budget_tokens`. `left_out` counts what was worth showing but did
-    not fit, and `omitted` names the first of it; repetitions are named, but not counted.
+    The first `leading` entries are worth more than the summaries. `left_out` counts what did not
+    fit, and `omitted` names the first of it; repetitions are named, but not counted.
     """
 
     entries: tuple[PackEntry, ...] = ()
@@ -132,16 +120,9 @@ def pack(
     *,
     uncommitted: Uncommitted | None = None,
 ) -> Pack:
-    """Choose what fits.
+    """Choose what fits; `uncommitted` asks git about files that sessions left dirty.
 
-    Args:
-        sources: where to look.
-        request: what to pack.
-        costs: what rendering costs.
-        uncommitted: asks git about files that sessions left dirty; None believes the sessions.
-
-    Raises:
-        BadInput: the budget cannot hold even an empty answer.
+    Raises: BadInput (the budget cannot hold even an empty answer).
     """
     if request.budget_tokens < costs.overhead:
         raise BadInput(
@@ -162,17 +143,12 @@ def pack(
         leading = _overview(sources.reader, request, basket)
     is_missed = request.query and not found.hits
     return Pack(
-        entries=tuple(basket.entries),
-        summaries=tuple(basket.summaries),
-        budget_tokens=request.budget_tokens,
-        used_tokens=request.budget_tokens - budget.left,
-        left_out=budget.left_out,
-        leading=leading,
-        card=card,
-        omitted=tuple(budget.omitted),
+        entries=tuple(basket.entries), summaries=tuple(basket.summaries),
+        budget_tokens=request.budget_tokens, used_tokens=request.budget_tokens - budget.left,
+        left_out=budget.left_out, leading=leading, card=card, omitted=tuple(budget.omitted),
         notice="; ".join(filter(None, (found.notice, NOTHING_FITS if is_missed else ""))),
         degraded=found.degraded,
-    )
+    )  # fmt: skip
 
 
 def _card(
@@ -183,12 +159,9 @@ def _card(
     if not most:
         return ()
     asked = StartRequest(
-        project_id=request.project_id,
-        budget_tokens=most,
-        now_ms=request.now_ms,
-        owner=request.owner,
-        with_notes=False,
-    )
+        project_id=request.project_id, budget_tokens=most, now_ms=request.now_ms,
+        owner=request.owner, with_notes=False,
+    )  # fmt: skip
     card = start(reader, asked, basket.costs.line, uncommitted=uncommitted)
     basket.budget.left -= card.used_tokens
     for one in card.omitted:
@@ -251,11 +224,7 @@ def _overview(reader: StoreReader, request: PackRequest, basket: _Basket) -> int
 
 
 def _finished(reader: StoreReader, summaries: Iterable[Item]) -> dict[int, FinishedSession]:
-    """Return by id the summaries of sessions that are over, those of a mere greeting last.
-
-    Raises:
-        StoreUnavailable: the state of a session is damaged, or of another version.
-    """
+    """Return by id the summaries of sessions that are over, those of a mere greeting last."""
     ran = [(item, reader.session(item.session_id or 0)) for item in summaries]
     over = [(item, session) for item, session in ran if not session or session.status != "active"]
     over.sort(key=lambda pair: pair[1] is not None and is_trivial(pair[1]))
@@ -285,10 +254,6 @@ class _Basket:
             PackEntry(hit=Hit(item=blank, score=0, signals=HitSignals()), content="")
         )
 
-    @property
-    def _is_full(self) -> bool:
-        return self.budget.left < self._least or self.misses >= MOST_MISSES
-
     def name_alike(self, hit: Hit) -> None:
         """Name what was left out for saying the same as an item."""
         for same in hit.alike:
@@ -298,7 +263,7 @@ class _Basket:
         """Buy what an item says that was not said; `keep` tokens are left then."""
         item = hit.item
         self.name_alike(hit)
-        if self._is_full:
+        if self.budget.left < self._least or self.misses >= MOST_MISSES:
             self.budget.omit(item.id, item.title, NO_ROOM)
             return
         text = self.repeats.fresh(content(item), beside=item.title)

@@ -1,7 +1,6 @@
-"""Items that lie elsewhere beside those of this home: ranked by the same formula, joined by ranks.
+"""Items of a share's server beside those of this home: ranked by one formula, joined by ranks.
 
-Of a share on a server only a few items are at hand. How rare the words of a query are among all
-that the server has, it says itself; all else follows from the items.
+Only a few items are at hand; how rare words are among all that it has, the server says itself.
 """
 
 from __future__ import annotations
@@ -17,12 +16,9 @@ from observer.core.model import Item, ItemChange
 from observer.index.segment import Codes, QueryTerms, segment
 from observer.index.view import LEAST_RARITY, Query, View
 from observer.search.candidates import Sources, candidates
-from observer.search.find import answering
+from observer.search.find import PLACE, answering
 from observer.search.query import QueryPlan
 from observer.search.rank import Hit, fit, order, recency
-
-PLACE = 3
-"""Added to a rank, from 0, before its reciprocal is taken, as where what is newest is joined."""
 
 
 class Elsewhere(NamedTuple):
@@ -52,8 +48,8 @@ class _SampleView(View):
         super().__init__([rows], codes, is_complete=True)
         self._found = found
 
-    def _words(self, query: Query) -> QueryTerms:
-        asked = super()._words(query)
+    def words(self, query: Query) -> QueryTerms:
+        asked = super().words(query)
         counts = np.array([self._found.counts.get(code, 0) for code in query.tolist()], np.int64)
         counts = np.maximum(counts, asked.counts)
         rarities = np.log((max(self._found.size, self.size) - counts + 0.5) / (counts + 0.5))
@@ -72,14 +68,8 @@ def ranked(  # noqa: PLR0913 - what is asked, of what, and with what
 ) -> list[Hit]:
     """Return the best of some items, at most `limit` summaries and `limit` others.
 
-    Args:
-        found: the items.
-        wanted: what they are to answer.
-        filters: what they must be; which project, session or home is looked at before.
-        sources: of this home: what words a prefix stands for, and what a query means.
-        codes: turns words into numbers.
-        limit: most hits of each list.
-        now_ms: the time from which recency counts.
+    Of `filters` project, session and home are looked at before. `sources` of this home say what
+    words a prefix stands for, and what a query means.
     """
     apart = replace(filters, project_id=None, session_id=None, without=(), files=())
     fitting = replace(filters, project_id=None, session_id=None, without=())
@@ -105,11 +95,8 @@ def joined_by_ranks(
 ) -> tuple[Hit, ...]:
     """Return hits of two lists, each best first, by the sum of the reciprocals of their ranks.
 
-    Args:
-        local: of this home.
-        elsewhere: those of elsewhere.
-        known: the ids of those that are in this home too, by uuid; only those have one.
-        limit: most summaries, and most others.
+    At most `limit` are summaries, and `limit` others. Only items that are in this home too have an
+    id: `known`, by uuid.
     """
     hits = {hit.item.uuid: hit for hit in local}
     worth = {uuid: 1 / (PLACE + place) for place, uuid in enumerate(hits)}

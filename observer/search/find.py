@@ -1,19 +1,14 @@
 """Search: plan, find, rank, explain; the read behind `search` and `memory recall`.
 
-No item is found twice and none outside the filters; the answer says where the query was read
-otherwise than written, and where fewer items were ranked than match.
-
-Looking up a query: its dates restrict it, its typing errors are corrected, ids become hits.
-
-What the store is asked for all candidates is asked once. A word that any item holds is never taken
-for a typing error, nor one that the model that ships knows, nor a word of an expression; what is
-searched instead stands as it is in an item, and every correction is reported.
+Dates of a query restrict it, its typing errors are corrected; the answer says where it was read
+otherwise than written, and where fewer items were ranked than match. A word that any item holds is
+never taken for a typing error, nor one that the model that ships knows, nor one of an expression.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import chain
 from typing import NamedTuple
@@ -41,18 +36,19 @@ from observer.search.candidates import (
 from observer.search.query import NO_WORD, STOP_WORDS, QueryPlan, dated, parts, plan, quoted
 from observer.search.rank import (
     EXPIRED,
+    FOUND,
+    NEAR,
+    STANDS_OUT,
     Hit,
     HitSignals,
     Nearness,
     fit,
     has_expired,
-    has_signal,
     is_merely_near,
     order,
     outranked,
     recency,
     staleness_factor,
-    stands_out,
     successors,
     together,
 )
@@ -84,8 +80,12 @@ def corrected(sources: Sources, wanted: QueryPlan, filters: Filters) -> QueryPla
     for word in [word for word, count in counts.items() if not count][:MOST_WORDS]:
         counts = _counts(sources.view, list(_slips(word.casefold())))
         commonest = sorted(filter(counts.get, counts), key=lambda slip: -counts[slip])[:TRIED]
-        if held := next((slip for slip in commonest if _is_held(sources, slip, filters)), ""):
-            meant[word] = held
+        for slip in commonest:  # a word as it is, not only another of its stem
+            ids = sources.reader.match(quoted(slip), filters, limit=LOOKED_AT)
+            texts = ("\n".join(columns_of(item)) for item in sources.reader.items(ids))
+            if any(slip in map(str.casefold, parts(text)) for text in texts):
+                meant[word] = slip
+                break
     if not meant:
         return wanted
     instead = ", ".join(f"{known!r} for {word!r}" for word, known in meant.items())
@@ -107,15 +107,8 @@ def _counts(view: View, words: Sequence[str]) -> dict[str, int]:
     """Return how many items hold the stem of each word that has one; two stems may be as one."""
     each = zip(words, view.codes(words), strict=True)
     codes = {word: of_word[0] for word, of_word in each if len(of_word) == 1}
-    counts = view.counts(np.array(list(codes.values()), np.uint32))
+    counts = view.words(np.array(list(codes.values()), np.uint32)).counts
     return dict(zip(codes, counts.tolist(), strict=True))
-
-
-def _is_held(sources: Sources, word: str, filters: Filters) -> bool:
-    """Return True if an item asked for holds a word as it is, not only another of its stem."""
-    ids = sources.reader.match(quoted(word), filters, limit=LOOKED_AT)
-    texts = ("\n".join(columns_of(item)) for item in sources.reader.items(ids))
-    return any(word in map(str.casefold, parts(text)) for text in texts)
 
 
 def _slips(word: str) -> Iterator[str]:
@@ -133,62 +126,35 @@ def _slips(word: str) -> Iterator[str]:
 
 
 class HitLoader:
-    """Makes hits of candidates.
-
-    Args:
-        sources: where they were found.
-        found: the candidates.
-        filters: what items must be; a project there is the one whose items match it in full.
-        now_ms: the time from which recency counts.
-    """
+    """Makes hits of candidates; a project in `filters` is the one whose items match it in full."""
 
     def __init__(
-        self,
-        sources: Sources,
-        found: Candidates,
-        filters: Filters,
-        *,
-        now_ms: int,
+        self, sources: Sources, found: Candidates, filters: Filters, *, now_ms: int
     ) -> None:
         self._reader = sources.reader
         self._found = found
         self._filters = filters
         self._now_ms = now_ms
-        self._items: dict[int, Item] = {}
         self._hits: dict[int, Hit] = {}
 
-    def fetch(self, ids: Iterable[int]) -> None:
-        """Have items at hand, those that the index let through by mistake left out."""
-        missing = [item for item in ids if item not in self._items]
-        if missing:
-            items = self._reader.items(missing)
-            self._items |= {item.id: item for item in items if self._filters.admits(item)}
-
     def hits(self, ids: Sequence[int]) -> list[Hit]:
-        """Return items as hits; what is not at hand is fetched."""
-        self.fetch(ids)
-        return [self._hit(self._items[item]) for item in ids if item in self._items]
-
-    def _hit(self, item: Item) -> Hit:
-        if known := self._hits.get(item.id):
-            return known
-        is_home = self._filters.project_id in {None, item.project_id}
-        signals = self._found.signals(
-            item.id,
-            recency=recency(item.created_ms, now_ms=self._now_ms),
-            project_match=1.0 if is_home else 0.5,
-        )
-        score = fit(signals) * signals.type_weight * staleness_factor(item.validity)
-        score *= EXPIRED if has_expired(item, self._now_ms) else 1
-        self._hits[item.id] = hit = Hit(item=item, score=score, signals=signals)
-        return hit
+        """Return items as hits, but for those that the index let through by mistake."""
+        missing = [item for item in ids if item not in self._hits]
+        for item in filter(self._filters.admits, self._reader.items(missing)):
+            is_home = self._filters.project_id in {None, item.project_id}
+            signals = self._found.signals(
+                item.id,
+                recency=recency(item.created_ms, now_ms=self._now_ms),
+                project_match=1.0 if is_home else 0.5,
+            )
+            score = fit(signals) * signals.type_weight * staleness_factor(item.validity)
+            score *= EXPIRED if has_expired(item, self._now_ms) else 1
+            self._hits[item.id] = Hit(item=item, score=score, signals=signals)
+        return [self._hits[item] for item in ids if item in self._hits]
 
 
 def with_newer(loader: HitLoader, hits: Sequence[Hit]) -> list[Hit]:
-    """Return hits with what took the place of some, or amended them, at their old place.
-
-    What is asked in the words of an older statement is answered by the newer one.
-    """
+    """Return hits with what took the place of some, or amended them, at their old place."""
     places: dict[int, float] = {}
     for hit in hits:
         whole = hit.score / (staleness_factor(hit.item.validity) or 1)
@@ -208,8 +174,7 @@ ANY_WORK = STOP_WORDS | {"happen", "happened", "done", "work", "worked", "workin
 class Lookup(NamedTuple):
     """A query as it was understood, what items must be for it, what was found, and the newest work.
 
-    `wanted` has no words where whatever fits the filters is meant. Of other projects than the one
-    that is asked about, the newest work says nothing.
+    `wanted` has no words where whatever fits the filters is meant.
     """
 
     wanted: QueryPlan
@@ -256,7 +221,7 @@ def look_up(
     rest = plan(when.rest)
     is_any_work = ANY_WORK.issuperset(map(str.casefold, rest.words))
     then = search(QueryPlan() if is_any_work else rest, of_then)
-    if not then.wanted.words or then.found.signalled():
+    if not then.wanted.words or then.found.has_signal:
         return _noted(then, f"only of {when.days}")
     return _noted(search(wanted, filters), f"nothing of {when.days} fits; searched all times")
 
@@ -268,20 +233,14 @@ def _noted(lookup: Lookup, notice: str) -> Lookup:
 
 FLOOR = 0.4
 """Share of the best hit's fit from which on a hit is worth its tokens.
-
-Source: development sets; 13 % of the ten best hits are below, and to leave them out costs 0.03
-points of nDCG@10.
-"""
+Source: development sets; 13 % of the ten best hits are below, which costs 0.03 of nDCG@10."""
 
 LOOKED_UP = 3
 """So few words are looked up: what holds all of them stands before the newest work. That finds as
 much of what is edited next in one repository, and .01 more in another, which only scores."""
 NEWEST, PLACE = 0.6, 3
 """What the newest work counts for beside what fits best, by shares of 1 / (`PLACE` + its place).
-
-A prompt goes on with what was done last or names its subject, and no word says which. Source:
-questions and prompts of one repository; docs/benchmarks.md has those of another one.
-"""
+Source: questions and prompts of one repository; docs/benchmarks.md has those of another one."""
 MANY, SHARE = 10, 0.05
 """Items, and share of them, that hold all words of a query by chance from which on its words choose
 nothing: the newest work comes first, and then the newest that holds them."""
@@ -308,25 +267,22 @@ SOME_NEAR = "some hold none of these words, and are merely near in meaning"
 
 
 class SearchHits(Value):
-    """Hits, best first.
-
-    `notice` says how the query was read, or that none of its words was found; `degraded` why less
-    was found.
-    """
+    """Hits, best first; `notice` says how the query was read, `degraded` why less was found."""
 
     hits: tuple[Hit, ...] = ()
     notice: str = ""
     degraded: str = ""
 
     def above_floor(self) -> SearchHits:
-        """Return the strong hits, which the best always is; what is left out is counted.
+        """Return the hits, but for weak ones, which are counted; what is listed by age is none.
 
-        Weak is what holds fewer words than another hit, and fits far less well than the best;
-        what is listed by its age is neither.
+        Weak is what holds fewer words than another hit, and fits far less well than the best.
         """
-        if not any(hit.fit for hit in self.hits):
+        bare = [fit(hit.signals) for hit in self.hits]
+        if not any(bare):
             return self
-        fits = [max(hit.fit, hit.score) for hit in self.hits]  # a newer one has but its score
+        # A newer one has but its score.
+        fits = [max(one, hit.score) for one, hit in zip(bare, self.hits, strict=True)]
         terms = [len(hit.signals.terms) for hit in self.hits]
         least, most = FLOOR * max(fits, default=0), max(terms, default=0)
         strong = tuple(
@@ -352,15 +308,10 @@ def search(
     now_ms: int,
     legs: Sequence[Leg] = LEGS,
 ) -> SearchHits:
-    """Find items by words and by meaning.
+    """Find items by words and by meaning; an empty text asks for the newest, and none is an error.
 
-    Args:
-        sources: where to look.
-        text: what the user wrote; no text is an error, and an empty one asks for the newest.
-        filters: what items must be; inferences are found only where their kind is named.
-        limit: most hits that are no summary, and most that are one.
-        now_ms: the time from which recency counts.
-        legs: which ways of finding to take.
+    At most `limit` hits are no summary, and as many are one. Inferences are found only where
+    `filters` name their kind.
     """
     most = max(BY_WORDS, limit)
     wanted, filters, found, newest = look_up(
@@ -373,7 +324,7 @@ def search(
     loader = HitLoader(sources, found, filters, now_ms=now_ms)
     lists = [sorted(ids, reverse=True) if is_open else ids for ids in found.lists()]
     step = limit + _SPARE
-    loader.fetch([item for ids in lists for item in ids[:step]])
+    loader.hits([item for ids in lists for item in ids[:step]])  # all in one question
     hits = [hit for ids in lists for hit in _best(loader, ids, limit, key)]
     # What an expression asks for need not be words: what it must not be, or not hold.
     if not wanted.expression:
@@ -412,19 +363,26 @@ def answering(hits: Sequence[Hit], *, means: bool) -> list[Hit]:
     def is_near(hit: Hit) -> bool:
         return hit.item.kind != "summary" and is_merely_near(hit.signals)
 
-    has_near = means and any(is_near(hit) and stands_out(hit.signals) for hit in hits)
-    return [hit for hit in hits if has_signal(hit.signals) or (has_near and is_near(hit))]
+    has_near = means and any(
+        is_near(hit) and (hit.signals.semantic >= FOUND or fit(hit.signals) >= STANDS_OUT)
+        for hit in hits
+    )
+    return [
+        hit
+        for hit in hits
+        if hit.signals.fts5 > 0 or hit.signals.semantic >= NEAR or (has_near and is_near(hit))
+    ]
 
 
 def _once(hits: Sequence[Hit]) -> list[Hit]:
     """Return hits with a turn in the place of its session's summary, where both have one title."""
-    found = {_request(hit): hit for hit in reversed(hits) if hit.item.type == _TURN}
-    shown = [found.get(_request(hit), hit) if hit.item.kind == "summary" else hit for hit in hits]
+    turns = (hit for hit in reversed(hits) if hit.item.type == _TURN)
+    found = {(hit.item.session_id, hit.item.title): hit for hit in turns}
+    shown = (
+        found.get((hit.item.session_id, hit.item.title), hit) if hit.item.kind == "summary" else hit
+        for hit in hits
+    )
     return list({hit.item.id: hit for hit in shown}.values())
-
-
-def _request(hit: Hit) -> tuple[int | None, str]:
-    return hit.item.session_id, hit.item.title
 
 
 def _held(
@@ -445,10 +403,7 @@ def _held(
 
 
 def _newest(sources: Sources, filters: Filters) -> list[Item]:
-    """Return the newest turns and commits that changed files, of the newest session only the last.
-
-    What else it did, a session that goes on knows itself.
-    """
+    """Return the newest turns and commits that changed files; of the newest session but one."""
     if filters.types or filters.kinds:
         return []
     newest: list[Item] = []
@@ -469,10 +424,7 @@ def _newest(sources: Sources, filters: Filters) -> list[Item]:
 
 
 def _fused(ordered: list[Hit], newest: list[Item], weight: float, *, now_ms: int) -> list[Hit]:
-    """Return hits by the reciprocal ranks of what fits and what is newest.
-
-    What stands where it does for being new is marked.
-    """
+    """Return hits by the reciprocal ranks of what fits and what is newest, which is marked."""
     hits = {hit.item.id: hit for hit in ordered}
     worth = {item_id: 1 / (PLACE + place) for place, item_id in enumerate(hits)}
     for place, item in enumerate(newest):

@@ -1,8 +1,7 @@
 """What the names of projects, sessions, items and owners resolve to: exact handles, never a guess.
 
-Owners of personal notes are people by their names, agents, and agents that store for a user. A
-user's memories are the personal notes of that name, so that notes that the person of this machine
-writes elsewhere belong to them too. A user and an agent of one name are two owners.
+Owners of personal notes are people by their names, agents, and agents that store for a user. A user
+and an agent of one name are two owners.
 """
 
 from __future__ import annotations
@@ -35,10 +34,9 @@ DIGITS = len(str(LARGEST_ID))
 
 
 class SearchOptions(Value):
-    """What a search or list is restricted to; empty fields do not restrict. All as in `Filters`.
+    """What a search or list is restricted to, as in `Filters`; empty fields do not restrict.
 
-    `session` is the client's own id of a session, or ours; `failed` lets through only commands and
-    tool calls that failed. `client` is the name of a client, of whose sessions it must be.
+    `session` is the client's own id, or ours; `failed` lets only failed calls through.
     """
 
     kinds: tuple[ItemKind, ...] = ()
@@ -60,6 +58,10 @@ class SearchOptions(Value):
     whose: Whose = ""
 
 
+_SAME = ("kinds", "branch", "since_ms", "until_ms", "before_id", "layer", "scope", "owner_tag")
+"""Of an option what it is of a filter."""
+
+
 def filters_of(
     reader: StoreReader, narrow: SearchOptions, *, project: str | None, owner: str
 ) -> Filters:
@@ -67,10 +69,10 @@ def filters_of(
 
     Whole paths of files in one project ask for that project where none is named.
 
-    Raises:
-        NotFound, Ambiguous: the project, the session, or the person.
+    Raises: NotFound, Ambiguous (the project, the session, or the person).
     """
     by, whose = _person(reader, narrow, owner)
+    same = {name: getattr(narrow, name) for name in _SAME}
     categories: tuple[str, ...] = (FAILED,) if narrow.failed else ()
     if (category := label_of(narrow.category)) and not narrow.failed:  # with those below it
         counted = reader.counts("category", Filters(kinds=("note",), owner=owner))
@@ -80,24 +82,11 @@ def filters_of(
     files, home = located(projects, narrow.files)
     return Filters(
         project_id=named(projects, project).id if project else home,
-        kinds=narrow.kinds,
         types=tuple(note_type(name) for name in narrow.types if name.strip()),
-        categories=categories,
-        files=files,
-        session_id=session_id(reader, narrow.session),
+        categories=categories, files=files, session_id=session_id(reader, narrow.session),
         sessions=reader.sessions_of(narrow.client) if narrow.client else None,
-        branch=narrow.branch,
-        since_ms=narrow.since_ms,
-        until_ms=narrow.until_ms,
-        before_id=narrow.before_id,
-        layer=narrow.layer,
-        scope=narrow.scope,
-        tags=tags_of(narrow.tags),
-        owner=owner,
-        owner_tag=narrow.owner_tag,
-        by=by,
-        whose=whose,
-    )
+        tags=tags_of(narrow.tags), owner=owner, by=by, whose=whose, **same,
+    )  # fmt: skip
 
 
 def _person(reader: StoreReader, narrow: SearchOptions, owner: str) -> tuple[str, Whose]:
@@ -152,9 +141,7 @@ def _innermost(projects: Sequence[Project], path: str) -> tuple[str, Project | N
 def named(projects: Sequence[Project], handle: str) -> Project:
     """Return the project that a uuid, name, folder or remote means.
 
-    Raises:
-        NotFound: none fits, or nothing is named.
-        Ambiguous: several fit; the hint lists their exact handles.
+    Raises: NotFound (none fits), Ambiguous (several fit; the hint lists their exact handles).
     """
     folded = handle.casefold()
     for fits in (
@@ -186,38 +173,33 @@ def named(projects: Sequence[Project], handle: str) -> Project:
 def meant(reader: StoreReader, handle: str) -> int:
     """Return the id of the item that a handle stands for; see `Memory.resolve`.
 
-    Raises:
-        NotFound: none fits.
-        Ambiguous: several fit.
+    Raises: NotFound (none fits), Ambiguous (several fit).
     """
     number = handle.strip().removeprefix("#")
     ids = reader.resolve(number)
     if not ids:
         hint = "search for it first"
-        found = reader.item(int(number), deleted=True) if _is_id(number) else None
+        found = reader.item(int(number), deleted=True) if is_id(number) else None
         if found and not found.owner:
             hint = f"it was deleted; bring it back with: observer undo {found.id}"
             if reader.gone([found.uuid]):
                 hint = "it was deleted on another machine, for good"
         raise NotFound(f"no item {handle!r}", hint=hint)
     if len(ids) > 1:
-        raise Ambiguous(
-            f"{handle!r} fits several items", hint="one of: " + ", ".join(map(str, ids))
-        )
+        one_of = f"one of: {', '.join(map(str, ids))}"
+        raise Ambiguous(f"{handle!r} fits several items", hint=one_of)
     return ids[0]
 
 
-def _is_id(number: str) -> bool:
-    return number.isascii() and number.isdecimal() and len(number) < DIGITS
+def is_id(text: str) -> bool:
+    """Return True if a text is a number that an item or session may have."""
+    return text.isascii() and text.isdecimal() and len(text) < DIGITS
 
 
 def session_id(reader: StoreReader, handle: str) -> int | None:
     """Return the session that a client's own id, or ours, stands for; None for no handle.
 
-    `s12` is ours, as sessions are listed; `#142`, as items are, is the session of that item.
-
-    Raises:
-        NotFound: there is none.
+    `s12` is ours; `#142` is the session of that item. Raises: NotFound (there is none).
     """
     if not handle:
         return None
@@ -225,7 +207,7 @@ def session_id(reader: StoreReader, handle: str) -> int | None:
     if session is None and handle[:1] == "s" and handle[1:].isdecimal():
         handle = handle[1:]  # as sessions are listed
     number = handle.removeprefix("#")
-    if session is None and _is_id(number):
+    if session is None and is_id(number):
         items = reader.items([int(number)])
         its = items[0].session_id if items else None
         session = reader.session(int(number) if number == handle else its or 0)
@@ -274,8 +256,7 @@ class Owner(NamedTuple):
     def tags(self) -> tuple[str, ...]:
         """Return the tags of memories that an agent stored for a user.
 
-        Raises:
-            BadInput: the agent's name does not fit in a tag.
+        Raises: BadInput (the agent's name does not fit in a tag).
         """
         if not self.agent:
             return ()
@@ -310,13 +291,11 @@ def owner_of(item: Item, agent: str = "") -> Owner:
 def check_owner(name: str) -> None:
     """Refuse a name under which notes would not be found again: it is stored as all text is.
 
-    Raises:
-        BadInput: it is not a plain line of 1 to 200 characters, or looks like a secret.
+    Raises: BadInput (it is not a plain line of 1 to 200 characters, or looks like a secret).
     """
     if not 0 < len(name) <= OWNER_CHARS or not name.isprintable() or name != name.strip():
         raise BadInput(
-            f"{name[:40]!r} cannot own notes",
-            hint=f"use one line of 1 to {OWNER_CHARS} characters",
+            f"{name[:40]!r} cannot own notes", hint=f"use one line of 1 to {OWNER_CHARS} characters"
         )
     if redact_text(name) != name:
         raise BadInput("the owner's name looks like a secret", hint="use a name, not a key")

@@ -1,17 +1,12 @@
-"""What a search looks for: any user text becomes a plan.
+"""What a search looks for: any user text becomes a plan; no text is an error.
 
-First step of a search, pure. A text that uses operators is taken at its word; every other text is
-natural language: any of its words may match, closeness and exactness are rewarded later. No text is
-an error.
+A text that uses operators is taken at its word; of every other text any word may match. Operators
+are FTS5's: ``AND``, ``OR`` and ``NOT`` in capitals (``NOT`` binds tightest, then ``AND``),
+``"exact phrase"``, ``prefix*``, ``column:term``, ``NEAR(a b, 5)``, parentheses. Operands side by
+side are all required. Whatever `parse` returns is legal FTS5: every word in it is quoted.
 
-The query language is FTS5's operators, read by a parser of our own: ``AND``, ``OR`` and ``NOT`` in
-capitals (``NOT`` binds tightest, then ``AND``), ``"exact phrase"``, ``prefix*``, ``column:term``,
-``NEAR(a b, 5)``, parentheses. Operands side by side are all required. Whatever `parse` returns is
-legal FTS5, since every word in it is quoted and every operator is one that the parser understood.
-
-Of time words `dated` says which days they mean: those of a zone, weeks begin on Monday. A day,
-month or year by its name counts only behind a word that makes it a time ("on Friday", "since May"):
-"may" and "march" are verbs too.
+Of time words `dated` says which days they mean; weeks begin on Monday. A day, month or year by its
+name counts only behind a word that makes it a time ("on Friday"): "may" and "march" are verbs too.
 """
 
 from __future__ import annotations
@@ -67,7 +62,7 @@ class QueryToken(NamedTuple):
     text: str
 
 
-_END = QueryToken("", "")
+_END = QueryToken("", "the end")
 _AND_NOT = [QueryToken("operator", "AND"), QueryToken("operator", "NOT")]
 
 
@@ -85,10 +80,7 @@ def quoted(text: str) -> str:
 
 
 def tokens(text: str) -> list[QueryToken]:
-    """Return the pieces of a text.
-
-    ``NOT`` in idioms such as ``NOT NULL`` is a plain word; ``AND NOT`` is ``NOT``.
-    """
+    """Return the pieces of a text; ``NOT`` of ``NOT NULL`` is a word, ``AND NOT`` is ``NOT``."""
     found = [
         QueryToken(match.lastgroup or "", match.group())
         for match in _TOKEN.finditer(text)
@@ -112,13 +104,12 @@ def uses_operators(found: list[QueryToken]) -> bool:
 def parse(found: list[QueryToken]) -> Expression:
     """Read tokens as one expression.
 
-    Raises:
-        BadInput: they are no expression; the message says what is wrong with them.
+    Raises: BadInput (they are no expression; the message says what is wrong with them).
     """
     parser = _Parser(found)
     fts = parser.alternatives()
-    if parser.kind:
-        raise BadInput(f"{parser.text} does not belong there")
+    if parser.now.kind:
+        raise BadInput(f"{parser.now.text} does not belong there")
     return Expression(fts=fts, terms=tuple(parser.terms), prefixes=tuple(parser.prefixes))
 
 
@@ -128,18 +119,14 @@ class _Parser:
     def __init__(self, found: list[QueryToken]) -> None:
         self.terms: list[str] = []
         self.prefixes: list[str] = []
-        self._found = found
+        self._found = [*found, _END]
         self._next = 0
         self._depth = 0
         self._operands = 0
 
     @property
-    def kind(self) -> str:
-        return self._found[self._next].kind if self._next < len(self._found) else ""
-
-    @property
-    def text(self) -> str:
-        return self._found[self._next].text if self._next < len(self._found) else "the end"
+    def now(self) -> QueryToken:
+        return self._found[self._next]
 
     def alternatives(self) -> str:
         return self._joined("OR", lambda: self._joined("AND", self._exclusions))
@@ -154,7 +141,7 @@ class _Parser:
 
     def _side_by_side(self) -> str:
         parts = [self._operand()]
-        while self.kind not in {"", "operator", "close"}:
+        while self.now.kind not in {"", "operator", "close"}:
             parts.append(self._operand())
         return _group(" AND ", parts)
 
@@ -165,7 +152,7 @@ class _Parser:
         return _group(f" {operator} ", parts)
 
     def _operand(self) -> str:
-        column = self.text if self.kind == "column" else ""
+        column = self.now.text if self.now.kind == "column" else ""
         self._next += bool(column)
         if self._took("open"):
             return f"{column}{self._parenthesis()}"
@@ -185,19 +172,19 @@ class _Parser:
     def _near(self) -> str:
         self._expect("open", "NEAR needs parentheses")
         strings = [self._string()]
-        while self.kind not in {"", "comma", "close"}:
+        while self.now.kind not in {"", "comma", "close"}:
             strings.append(self._string())
         distance = ""
         if self._took("comma"):
-            if not re.fullmatch(r"[0-9]{1,4}", self.text):
+            if not re.fullmatch(r"[0-9]{1,4}", self.now.text):
                 raise BadInput("the distance of NEAR is not a number")
-            distance = f", {self.text}"
+            distance = f", {self.now.text}"
             self._next += 1
         self._expect("close", "a parenthesis is not closed")
         return f"NEAR({' '.join(strings)}{distance})"
 
     def _string(self) -> str:
-        kind, text = self.kind, self.text
+        kind, text = self.now
         if kind not in {"word", "phrase", "prefix"}:
             raise BadInput(f"a word is missing before {text}")
         is_open = kind == "prefix" or text.endswith('"*')
@@ -215,7 +202,7 @@ class _Parser:
         return f"{quoted(plain)} *" if is_open else quoted(plain)
 
     def _took(self, kind: str, text: str = "") -> bool:
-        fits = self.kind == kind and text in {"", self.text}
+        fits = self.now.kind == kind and text in {"", self.now.text}
         self._next += fits
         return fits
 
@@ -258,13 +245,12 @@ _UNUSABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class QueryPlan(Value):
-    """What to look for.
+    """What to look for; `text` is what means something: the words as written.
 
     `words` are single words, in the order of the text; `shapes` are texts whose words must stand
     side by side (identifiers, file names, quoted phrases), `prefixes` beginnings of words: of
     abbreviated hashes. With operators, `expression` is the user's own and must hold, and `words`,
-    `shapes` and `prefixes` are its operands. All empty: nothing can match. `text` is what means
-    something: the words as written.
+    `shapes` and `prefixes` are its operands. All empty: nothing can match.
     """
 
     text: str = ""
@@ -289,23 +275,20 @@ def plan(text: str) -> QueryPlan:
     elif _is_prose(found):
         made = _words(clean, "operators stand between single words or parentheses")
     else:
-        made = _expressed(clean, found)
+        try:
+            expression = parse(found)
+        except BadInput as wrong:
+            made = _words(clean, wrong.message)
+        else:
+            terms = _words(" ".join(map(quoted, expression.terms)), "")
+            made = replace(
+                terms, text=" ".join(expression.terms), prefixes=expression.prefixes,
+                expression=expression.fts, notice="",
+            )  # fmt: skip
     if is_whole:
         return made
     cut = f"only the first and the last {half:,} characters were read"
     return replace(made, notice="; ".join(filter(None, (made.notice, cut))))
-
-
-def _expressed(clean: str, found: list[QueryToken]) -> QueryPlan:
-    try:
-        expression = parse(found)
-    except BadInput as wrong:
-        return _words(clean, wrong.message)
-    operands = _words(" ".join(map(quoted, expression.terms)), "")
-    return replace(
-        operands, text=" ".join(expression.terms), prefixes=expression.prefixes,
-        expression=expression.fts, notice="",
-    )  # fmt: skip
 
 
 def parts(text: str) -> list[str]:
@@ -335,12 +318,9 @@ def _words(text: str, reason: str) -> QueryPlan:
         notices.append(f"only the first and the last {MAX_TERMS // 2} words were searched")
     searched = _ends(useful, MAX_TERMS)
     return QueryPlan(
-        text=text,
-        words=searched,
-        shapes=_ends(list(shapes.values()), MAX_SHAPES),
-        prefixes=tuple(filter(_ABBREVIATED.fullmatch, searched)),
-        notice="; ".join(notices),
-    )
+        text=text, words=searched, shapes=_ends(list(shapes.values()), MAX_SHAPES),
+        prefixes=tuple(filter(_ABBREVIATED.fullmatch, searched)), notice="; ".join(notices),
+    )  # fmt: skip
 
 
 def _ends(texts: list[str], most: int) -> tuple[str, ...]:
@@ -349,13 +329,10 @@ def _ends(texts: list[str], most: int) -> tuple[str, ...]:
 
 
 def _is_prose(found: list[QueryToken]) -> bool:
-    """Return True for a sentence that merely contains AND, OR or NOT.
-
-    A query names single words between its operators; a sentence runs on.
-    """
+    """Return True for a sentence with AND, OR or NOT; a query has single words between them."""
     run: list[str] = []
     is_near = False
-    for token in (*found, QueryToken("", "")):
+    for token in (*found, _END):
         is_near = token.kind == "near" or (is_near and token.kind != "close")
         if token.kind == "word" and not is_near:
             run.append(token.text.casefold())
@@ -383,10 +360,7 @@ Match = re.Match[str]
 
 
 class Dated(NamedTuple):
-    """A query with time words: `rest` without them, `days` as they are shown, the time they mean.
-
-    `since_ms` is inclusive, `until_ms` exclusive, as in `Filters`; None does not restrict.
-    """
+    """A query with time words: `rest` without them, `days` as shown, the time as in `Filters`."""
 
     rest: str
     days: str
@@ -397,10 +371,7 @@ class Dated(NamedTuple):
 def dated(text: str, *, now_ms: int, zone: tzinfo | None = None) -> Dated | None:
     """Return which time a query is about, by its first time words; None for any.
 
-    Args:
-        text: as it was written; in quotation marks words are but words.
-        now_ms: now.
-        zone: where the person is; that of this machine if None.
+    In quotation marks words are but words. Days are those of a zone, this machine's if None.
     """
     if '"' in text:
         return None
@@ -470,8 +441,9 @@ def _back(day: date, unit: str, count: int) -> date:
     return _months(day, -count * (12 if unit == "year" else 1))
 
 
-def _number(text: str) -> int:
-    return int(text) if text.isdigit() else NUMBERS[" ".join(text.lower().split())]
+def _number(match: Match) -> int:
+    count = " ".join(match["count"].lower().split())
+    return NUMBERS.get(count) or int(count)
 
 
 def _weekday(match: Match, today: date) -> Days:
@@ -509,13 +481,13 @@ _PATTERNS: tuple[tuple[str, Callable[[Match, date], Days]], ...] = (
     (
         rf"{_BEFORE}?{_COUNT}\s+{_UNIT}s?\s+ago",
         lambda match, today: _of_unit(
-            _back(today, unit := match["unit"].lower(), _number(match["count"])), unit
+            _back(today, unit := match["unit"].lower(), _number(match)), unit
         ),
     ),
     (
         rf"{_BEFORE}?(?:last|past|previous)\s+{_COUNT}\s+{_UNIT}s?",
         lambda match, today: (
-            today - timedelta(days=_number(match["count"]) * _DAYS[match["unit"].lower()]),
+            today - timedelta(days=_number(match) * _DAYS[match["unit"].lower()]),
             today + timedelta(days=1),
         ),
     ),
@@ -531,10 +503,7 @@ _PATTERNS: tuple[tuple[str, Callable[[Match, date], Days]], ...] = (
         rf"{_BEFORE}(?P<iso>\d{{4}}-\d\d-\d\d)",
         lambda match, _: _of_unit(date.fromisoformat(match["iso"]), "day"),
     ),
-    (
-        rf"{_BEFORE}{_OF_YEAR}",
-        lambda match, _: _of_unit(date(int(match["year"]), 1, 1), "year"),
-    ),
+    (rf"{_BEFORE}{_OF_YEAR}", lambda match, _: _of_unit(date(int(match["year"]), 1, 1), "year")),
 )
 _TIME_WORDS = tuple(
     (lazy_pattern(rf"(?<![\w-]){words}(?:'s)?(?![\w-])", re.IGNORECASE), read)

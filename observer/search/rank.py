@@ -1,15 +1,11 @@
-"""How much an item is worth by its signals, which items may be shown, and what staleness costs.
-
-Second step of a search or a context pack. Every signal is between 0 and 1.
+"""How much an item is worth by its signals, 0 to 1 each, and what staleness costs.
 
 Source: the half-life, the factor of knowledge, and what counts without a query are the Kiro seed's.
 Its weights with a query, 0.45 for meaning, 0.35 for words and 0.10 each for recency and project,
 find 68.2 (nDCG@10) on the development sets where those of `relevance` find 74.7.
 
-Commits that git has dropped or replaced are no news. Text that could instruct a model is withheld
-from models that did not ask for it, and what they are shown unasked comes from the person and this
-machine's agents: who wrote it decides, not what it says. Nothing is hidden for being stale: its
-validity is shown beside it, and its score is lower.
+Text that could instruct a model is withheld from models that did not ask for it. Nothing is hidden
+for being stale: its validity is shown beside it, and its score is lower.
 """
 
 from __future__ import annotations
@@ -41,12 +37,9 @@ class HitSignals(Value):
     `semantic` the cosine of the meanings (0 for an item without a vector), `close` the share of the
     query's words that stand together, `phrase` 1 where all of a short query stands as it was
     written, `exact` the share of its names and quoted phrases that are there word for word, `terms`
-    the words that the item holds at all. A rank is the item's place in the answer of one leg alone,
-    from 1.
-    `type_weight` is no signal but a factor: less than 1 for a prompt that only asks (see `ASKING`).
-    So is `meaning_weight`: what meaning counts for, more where the words of the query find little
-    (see `candidates.trust`). `is_newest` marks work that is shown for being the newest, whatever
-    fits.
+    the words that the item holds at all. A rank is the place in the answer of one leg, from 1.
+    Factors are `type_weight`, less than 1 for a prompt that only asks (`ASKING`), and
+    `meaning_weight` (`candidates.trust`). `is_newest`: shown for being the newest, whatever fits.
     """
 
     semantic: float = 0.0
@@ -74,14 +67,9 @@ class Hit(Value):
     """Ids of items that say the same and were left out for it."""
 
     @property
-    def fit(self) -> float:
-        """How well the item fits the query, whatever it is and whether it still holds."""
-        return fit(self.signals)
-
-    @property
     def lasting(self) -> float:
         """The factor by which staleness lowers the score (see `staleness_factor`)."""
-        worth = self.fit * self.signals.type_weight
+        worth = fit(self.signals) * self.signals.type_weight
         return self.score / worth if worth else 1.0
 
 
@@ -112,13 +100,10 @@ def relevance(
     exact: Figure,
     meaning_weight: Figure,
 ) -> Figure:
-    """Return how well items fit a query: the sum of the legs' figures, not of their ranks.
+    """Return how well items fit a query, 0 to 1; above 1 what means it in wholly other words.
 
-    It is between 0 and 1, and above 1 only for what means the query in wholly other words.
-
-    An absolute cosine and a share of the best BM25 keep what ranks throw away: by how much
-    something is better. Closeness and exactness keep names and error texts ahead of what is
-    merely similar.
+    A cosine and a share of the best BM25 keep what ranks throw away: by how much one is better.
+    Closeness and exactness keep names and error texts ahead of what is merely similar.
     """
     meaning = MEANING * meaning_weight * semantic
     score: Figure = WORDS * fts5 + meaning + CLOSE * close + PHRASE * phrase + EXACT * exact
@@ -131,24 +116,23 @@ KNEE = 0.5
 
 def fit(signals: HitSignals) -> float:
     """Return how well an item with these signals fits a query, 0 to 1."""
-    worth: float = relevance(**{name: getattr(signals, name) for name in COMPARED})
+    worth: float = relevance(
+        fts5=signals.fts5, semantic=signals.semantic, close=signals.close, phrase=signals.phrase,
+        exact=signals.exact, meaning_weight=signals.meaning_weight,
+    )  # fmt: skip
     # What means the query in wholly other words is worth more than 1; it keeps its order.
     return worth if worth <= KNEE else 1 - KNEE**2 / worth
 
 
 NEAR = 0.375
-"""The least cosine at which an item that holds no word of a query is about it.
-
-Source: development sets; of pairs by chance, 1 to 2 % are as near, with any model that ships.
-"""
+"""The least cosine at which an item that holds no word of a query is about it. Source: development
+sets; of pairs by chance, 1 to 2 % are as near, with any model that ships."""
 FOUND, STANDS_OUT = 0.2, 0.25
 """The least cosine, or fit, of one item at least, if items are found for what they mean alone.
 
-Source: hits without a word for 40 questions that nothing in a corpus of sessions answers, and 50
-made-up queries. Five questions have a hit as near, three one that fits as well, no made-up query
-has either; in another corpus one made-up query has. Of 60 facts that are asked for in other words
-48 are among five so, 44 where each item has to be as near; by the cosine alone 20 would be lost,
-for a fit says whether nothing else is as near. A lone note has its cosine only.
+Source: of 40 questions that nothing in a corpus of sessions answers five have a hit as near, three
+one that fits as well; of 50 made-up queries none has. Of 60 facts that are asked for in other words
+48 are among five so; by the cosine alone 20 would be lost. A lone note has its cosine only.
 """
 
 TIE = 3
@@ -161,19 +145,9 @@ def order(hit: Hit) -> tuple[float, bool, int, int]:
     return (-round(hit.score, TIE), not is_knowledge(item), -item.created_ms, -item.id)
 
 
-def has_signal(signals: HitSignals) -> bool:
-    """Return True if an item holds a word of the query, or is near to what it means."""
-    return signals.fts5 > 0 or signals.semantic >= NEAR
-
-
 def is_merely_near(signals: HitSignals) -> bool:
     """Return True if an item was found by what it means alone: it holds no word of the query."""
     return signals.semantic > 0 and not (signals.fts5 or signals.is_newest)
-
-
-def stands_out(signals: HitSignals) -> bool:
-    """Return True if an item is so near to what a query means that it is not so by chance."""
-    return signals.semantic >= FOUND or fit(signals) >= STANDS_OUT
 
 
 RECENCY, PROJECT = 0.70, 0.30
@@ -192,11 +166,7 @@ def recency(created_ms: int, *, now_ms: int) -> float:
 
 
 def composite(signals: HitSignals, *, type_: str) -> float:
-    """Return the worth of an item where nothing is asked; it may exceed 1, so clamp to show it.
-
-    An item of one of the knowledge types is worth more by `KNOWLEDGE_FACTOR`. With a query items
-    are worth what they fit (see `relevance`), and knowledge only comes first of what fits alike.
-    """
+    """Return the worth of an item where nothing is asked, 0 to `KNOWLEDGE_FACTOR`."""
     factor = KNOWLEDGE_FACTOR if type_ in KNOWLEDGE_TYPES else 1.0
     worth = RECENCY * signals.recency + PROJECT * signals.project_match
     return worth * factor
@@ -228,11 +198,7 @@ def is_of_here(note: Item) -> bool:
     return note.project_id is not None or note.author == "person" or note.approval == "approved"
 
 
-FACTORS: dict[Reason, float] = {
-    "elsewhere": 0.8,
-    "reverted": 0.7,
-    "superseded": 0.5,
-}
+FACTORS: dict[Reason, float] = {"elsewhere": 0.8, "reverted": 0.7, "superseded": 0.5}
 """What is left of the score of an item of which all holds elsewhere, or was taken back or replaced.
 
 Source: such that it decides between items that fit alike, and does not bury the only one that fits.
@@ -277,7 +243,7 @@ def successors(items: Iterable[Item]) -> list[int]:
 def outranked(hits: Iterable[Hit]) -> list[Hit]:
     """Give what was superseded or amended less than the score of what did so, if both are there.
 
-    The summary of a session covers all that was said there, so it ranks below that too.
+    So does the summary of a session in which the old was said.
     """
     offered = list(hits)
     if not successors(hit.item for hit in offered):
@@ -307,14 +273,10 @@ def capped(offered: Mapping[int, tuple[float, Item]]) -> dict[int, float]:
 
 
 def together(hits: Sequence[Hit], others: Iterable[Hit], nearness: Nearness) -> list[Hit]:
-    """Return hits with notes that are near each other side by side, the newer one first.
+    """Return hits, best first, with notes that are near each other side by side, the newer first.
 
-    Nobody has said yet which of them holds, so none is left out for the other.
-
-    Args:
-        hits: best first.
-        others: more hits, from which the newer neighbour of a note is taken if it is not in `hits`.
-        nearness: returns the cosine of two items.
+    Nobody has said which of them holds, so none is left out. The newer neighbour may be among the
+    others; `nearness` returns the cosine of two items.
     """
     left = {hit.item.id: hit for hit in hits}
     # Others hold hits again, with the score that they had before a newer one was set above them.
@@ -352,15 +314,10 @@ def _is_open(item: Item) -> bool:
 
 
 SAME_SUBJECT = 0.6
-"""Cosine from which two notes stand side by side.
-
-Source: of 383 statements with a later one that changes them .81 are as near to it.
-"""
+"""Cosine from which two notes stand side by side. Source: of 383 statements with a later one that
+changes them .81 are as near to it."""
 AS_WELL = 0.5
-"""Share of the older note's score from which the newer one stands before it, else behind it.
-
-Of sixteen made-up pairs, no share parts what was replaced (.09 to .99) from members of a series
-(.27 to .98): a query may be in the older one's words.
-"""
+"""Share of the older note's score from which the newer one stands before it, else behind it. Of
+sixteen pairs none parts what was replaced (.09 to .99) from members of a series (.27 to .98)."""
 STEP = 0.01
 """The least difference of scores that decides an order."""

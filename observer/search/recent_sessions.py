@@ -8,7 +8,6 @@ that predicts more of the files that a session needs than the tail of `git log` 
 from __future__ import annotations
 
 import math
-import posixpath
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -327,15 +326,16 @@ def likely_files(reader: StoreReader, project_id: int) -> list[str]:
     work = Filters(project_id=project_id, types=("turn", "commit", "summary"))
     weights: dict[str, float] = defaultdict(float)
     age = 0
-    for item in reader.recent(work, limit=LATEST):
+    for item in reader.work(reader.ids(work, limit=LATEST)):
+        weight = math.exp2(-age / HALF_LIFE) * _COUNTS[item.type]
         read = item.type == "summary"
-        paths = {*item.files_read} - {*item.files_modified} if read else item.files_modified
-        inside = [path for path in paths if not path.startswith(("/", "../", "~"))]
-        for path in (path for path in inside if posixpath.basename(path) not in _COMMON):
-            weights[path] += math.exp2(-age / HALF_LIFE) * _COUNTS[item.type]
+        for path in {*item.files_read} - {*item.files_modified} if read else item.files_modified:
+            weights[path] += weight
         age += item.type == "turn"
+    inside = [path for path in weights if not path.startswith(("/", "../", "~"))]
     # Sorted by name first, so that equal weights keep their order from one session to the next.
-    return sorted(sorted(weights), key=lambda path: -weights[path])
+    found = sorted(path for path in inside if path.rpartition("/")[2] not in _COMMON)
+    return sorted(found, key=lambda path: -weights[path])
 
 
 def named_in(text: str, files: Sequence[str]) -> set[str]:
@@ -407,9 +407,9 @@ def dense(paths: Sequence[str], among: Iterable[str] = ()) -> str:
 
 def _short_names(paths: Collection[str]) -> dict[str, str]:
     """Return files with the last part of their paths, or the last two where several share it."""
-    shared = Counter(map(posixpath.basename, paths))
+    shared = Counter(path.rpartition("/")[2] for path in paths)
     return {
-        path: "/".join(path.split("/")[-2 if shared[posixpath.basename(path)] > 1 else -1 :])
+        path: "/".join(path.split("/")[-2 if shared[path.rpartition("/")[2]] > 1 else -1 :])
         for path in paths
     }
 

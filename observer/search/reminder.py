@@ -1,14 +1,11 @@
 """Reminders: what an agent should see unasked at the moment of an action; mostly nothing.
 
 A command is about to be made, or could not start, that the project knows as a dead end; or others
-have changed a file that a session works on. `reminders` yields those of one event. The reader did
-not ask, so silence is better than something weak: not that an error was met before, nor how it was
-mended, which a session mostly finds with its next call.
+have changed a file that a session works on. The reader did not ask, so silence is better than
+something weak: not that an error was met before, nor how it was mended.
 
 Others are people who share what they do, and sessions of this home on another branch or in another
-work tree: what they changed is not in the file that is about to be edited. Who works in the same
-work tree changes that very file, which the client sees itself. Said is what is recorded: who, when,
-on which branch, which symbols.
+work tree. Who works in the same work tree changes that very file, which the client sees itself.
 """
 
 from __future__ import annotations
@@ -42,37 +39,29 @@ _SYMBOL = re.compile(r"[^\W\d][\w.:$-]*")
 """A symbol that is a name: headings and titles of tests may be any sentence."""
 
 
-class OtherChange(Value):
-    """A change of a file that others made; `item` is its item, `said` a line about it."""
+def changed_by_others(reader: StoreReader, event: Event, here: Filters) -> Iterator[Reminder]:
+    """Yield the newest change of the file that an event is about to edit, if others made one.
 
-    item: int
-    path: str
-    said: str
-
-
-def changed_by_others(reader: StoreReader, event: Event, here: Filters) -> OtherChange | None:
-    """Return the newest change of the file that an event is about to edit, if others made one.
-
-    None unless the session has read or edited the file, and the change came after it began.
+    The session must have read or edited the file, and the change have come after it began.
     """
     if not isinstance(event.body, FileWrite) or here.project_id is None:
-        return None
+        return
     session = reader.session(reader.runs(event.client, event.session).get(here.project_id, 0))
     if session is None or not reader.has_others(session):
-        return None
+        return
     roots = [root for one in reader.projects() if one.id == here.project_id for root in one.roots]
     root = max((one for one in roots if is_inside(event.cwd, one)), key=len, default="")
     path = relative(event.body.path, root, event.cwd)
     if path not in session_state.decode(session.state).files:
-        return None
+        return
     changes = Filters(project_id=here.project_id, types=("commit", "file-write"), owner=here.owner)
     ids = reader.match(f"files : {quoted(path)}", changes, limit=LOOKED_AT)
     for item in reader.items([one for one in ids if one > item_id(session.id)]):
         who = _who(reader, item, session, root) if path in item.files_modified else ""
         if who:
             said = _said(reader, item, path, who, now_ms=event.at_ms)
-            return OtherChange(item=item.id, path=path, said=said)
-    return None
+            yield harmless(Reminder(sort="others", item=item.id, instead=said))
+            return
 
 
 def _who(reader: StoreReader, item: Item, session: Session, root: str) -> str:
@@ -183,8 +172,8 @@ def reminders(
     The first that the session has not been shown is meant; one may say nothing.
     """
     yield harmless(dead_end(reader, event, here, is_coming=is_coming))
-    if is_coming and (other := changed_by_others(reader, event, here)):
-        yield harmless(Reminder(sort="others", item=other.item, instead=other.said))
+    if is_coming:
+        yield from changed_by_others(reader, event, here)
 
 
 def dead_end(reader: StoreReader, event: Event, here: Filters, *, is_coming: bool) -> Reminder:
@@ -205,19 +194,15 @@ def dead_end(reader: StoreReader, event: Event, here: Filters, *, is_coming: boo
 
 def _of_form(found: Alternative) -> Reminder:
     return Reminder(
-        instead=found.worked.line,
-        failed=found.failed.line,
-        why=found.error,
-        times=found.times,
-        item=item_of(found),
-    )
+        instead=found.worked.line, failed=found.failed.line, why=found.error, times=found.times,
+        item=item_id(found.origin.seq, "arc"),
+    )  # fmt: skip
 
 
 def standing(reader: StoreReader, here: Filters, *, now_ms: int) -> Iterator[Reminder]:
     """Yield what a session of a project may be reminded of, were it to do what that is about.
 
-    Those are commands that do not work here, and what others changed in files that sessions which
-    go on know.
+    Commands that do not work here, and what others changed in files that running sessions know.
     """
     known = project_state.decode(reader.project_state(here.project_id or 0))
     for one in sorted(filter(_is_certain, known.alternatives), key=lambda one: -one.times):
@@ -230,8 +215,7 @@ def standing(reader: StoreReader, here: Filters, *, now_ms: int) -> Iterator[Rem
         files = session_state.decode(session.state).files if reader.has_others(session) else ()
         for path in list(files)[-MOST_OF_A_KIND:]:
             write = replace(event, body=FileWrite(path=path))
-            if other := changed_by_others(reader, write, here):
-                yield harmless(Reminder(sort="others", item=other.item, instead=other.said))
+            yield from changed_by_others(reader, write, here)
 
 
 _CERTAIN = frozenset({"missing", "usage", "script", "folder", "permission"})
@@ -256,11 +240,6 @@ def find_form(known: ProjectState, command: str, *, root: str, cwd: str) -> Alte
         )
     ]
     return max(found, key=lambda one: one.times, default=None)
-
-
-def item_of(found: Alternative) -> int:
-    """Return the item that describes a command form that works."""
-    return item_id(found.origin.seq, "arc")
 
 
 def _is_certain(one: Alternative) -> bool:

@@ -35,8 +35,7 @@ _EDGE = lazy_pattern(rf".*[\s{UNSPACED}]", re.DOTALL)
 def snippet(text: str, limit: int, *, words: Iterable[str] = ()) -> str:
     """Return at most `limit` characters of a text, cut between words and marked with ``…``.
 
-    It is the stretch that holds most of the different words, from the sentence on in which they
-    begin; the start of the text where that holds as many, or none is there.
+    It is the stretch with most of the different words, from where their sentence begins.
     """
     text = text.strip()
     if len(text) <= limit:
@@ -54,11 +53,8 @@ def snippet(text: str, limit: int, *, words: Iterable[str] = ()) -> str:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences and lines of a text; what has neither is one."""
-    return [part for part in _breaks(text).split(text.strip()) if part.strip()]
-
-
-def _breaks(text: str) -> re.Pattern[str]:
-    return _ASCII_BREAK if text.isascii() else _BREAK
+    breaks = _ASCII_BREAK if text.isascii() else _BREAK
+    return [part for part in breaks.split(text.strip()) if part.strip()]
 
 
 @lru_cache(maxsize=256)  # an answer holds each snippet twice, as text and as JSON
@@ -70,7 +66,8 @@ def _sentence(text: str, words: tuple[str, ...], limit: int) -> int:
     first = _densest(low, words, limit)
     if first < limit // 2:
         return 0
-    begins = [match.end() for match in _breaks(text).finditer(text, 0, first)]
+    breaks = _ASCII_BREAK if text.isascii() else _BREAK
+    begins = [match.end() for match in breaks.finditer(text, 0, first)]
     if begins and first - begins[-1] < limit // 2:
         return begins[-1]
     return _edge(text[:first])
@@ -213,10 +210,7 @@ class _ItemWords:
 
     def __init__(self, item: Item) -> None:
         self.item = item
-
-    @cached_property
-    def text(self) -> str:
-        return f"{self.item.subtitle} {content(self.item)}"
+        self.text = f"{item.subtitle} {content(item)}"
 
     @cached_property
     def words(self) -> set[str]:
@@ -235,7 +229,6 @@ class _ItemWords:
 
 
 def _split(text: str, words: re.Pattern[str], only: str) -> list[str]:
-    """Return the words that a pattern finds, and a table leaves of a text in ASCII."""
     return text.translate(only).split() if text.isascii() else words.findall(text)
 
 
@@ -256,10 +249,7 @@ class Repeats:
         self._shown += "".join(f" {_key(text)} \n" for text in texts)
 
     def fresh(self, text: str, *, beside: str = "") -> str:
-        """Return a text without the sentences that were shown; nothing if it has no other one.
-
-        `beside` is shown next to it, as a title is.
-        """
+        """Return a text without the sentences that were shown, here or as its title `beside` it."""
         if not text:
             return text
         title = _key(beside)
@@ -282,7 +272,7 @@ class Repeats:
         return " ".join(part for part, _ in kept)
 
     def has(self, text: str) -> bool:
-        """Return True if all of a text stands in one that was shown; so does a text of no word."""
+        """Return True if a text has no word, or stands in one that was shown."""
         return _stands_in(self._shown, text, _key(text))
 
 
@@ -292,5 +282,4 @@ def _stands_in(shown: str, text: str, key: str) -> bool:
 
 
 def _key(text: str) -> str:
-    """Return the words of a text, whatever stands between them."""
     return " ".join(_split(text.casefold(), _WORDS, _WORDS_ONLY))

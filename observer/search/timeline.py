@@ -1,21 +1,17 @@
 """What happened, in order: around an item, since a time by project, or in one session.
 
-Independent of any query. The work of sub-agents stands under the delegations to them, at any depth:
-a sub-agent works in the session of whoever started it, where each of its items names it, or in a
-session of its own, as in OpenCode, Kilo and Cursor.
+The work of sub-agents stands under the delegations to them, at any depth: a sub-agent works in the
+session of whoever started it, where each of its items names it, or in a session of its own.
 
-What has an id and is no item is here too. A read is an observation for who asks for every step of
-the work: only the log has it, no search of ours finds it, and the summary of its session names its
-files. Its id is the one that an item of its event would have. A call is counted in the record of
-its tool, and a prompt or a reply stands in its turn; ids that were written down before go on
-working, by `stand_ins`.
+What has an id and is no item is here too. A read, which only the log has, has the id that an item
+of its event would have. A call is counted in the record of its tool, and a prompt or a reply stands
+in its turn; ids that were written down before go on working, by `stand_ins`.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -66,10 +62,9 @@ class Nested(Value):
 
 
 def nested(items: Sequence[Item], sessions: Sequence[Session]) -> list[Nested]:
-    """Return items with what a sub-agent did behind the delegation to it.
+    """Return items, oldest first, with what a sub-agent did behind the delegation to it, if there.
 
-    `items` are oldest first, `sessions` are theirs, by id. A sub-agent's work keeps its place
-    where the delegation to it is not among the items.
+    `sessions` are theirs, by id.
     """
     above = _above(items, _begun(items, sessions))
     below: defaultdict[int | None, list[Item]] = defaultdict(list)
@@ -101,7 +96,8 @@ def _above(
     for item in items:
         session = item.session_id
         agent = "" if _is_back(item) else _agent(item)
-        task = agent and (back.get((session, agent)) or last.get((session, _kind(agent))))
+        kind = agent.partition("/")[0]
+        task = agent and (back.get((session, agent)) or last.get((session, kind)))
         found[item.id] = (task or begun.get(session), bool(agent) or session in begun)
         if item.type == "delegation" and not _is_back(item):
             last[session, _recipient(item)] = item.id
@@ -113,10 +109,6 @@ def _agent(item: Item) -> str:
     return item.subtitle.rpartition(_BY)[2] if _BY in item.subtitle else ""
 
 
-def _kind(agent: str) -> str:
-    return agent.partition("/")[0]
-
-
 def _recipient(delegation: Item) -> str:
     """Return the kind of sub-agent that something was handed to."""
     return delegation.subtitle.split(f", {_BY}")[0].removeprefix("to ")
@@ -125,14 +117,14 @@ def _recipient(delegation: Item) -> str:
 def _is_back(item: Item) -> bool:
     """Return True for a delegation that names the sub-agent that it was handed to."""
     agent = _agent(item)
-    return item.type == "delegation" and agent != "" and _kind(agent) == _recipient(item)
+    is_named = agent != "" and agent.partition("/")[0] == _recipient(item)
+    return item.type == "delegation" and is_named
 
 
 def _begun(items: Sequence[Item], sessions: Sequence[Session]) -> dict[int | None, int | None]:
     """Return the ids of delegations, by those of the sub-agents' sessions that they began.
 
-    A client begins a session and then hands it the task, one sub-agent after the other. A session
-    follows the one that started it, so that no two can be under each other.
+    A client begins a session and then hands it the task, one after the other.
     """
     ids = {(one.client, one.external): one.id for one in sessions}
     waiting = [item for item in items if item.type == "delegation"]
@@ -163,10 +155,7 @@ class TimelineEntry(Nested, kw_only=True):
 
 
 class Timeline(Value):
-    """The anchor and its neighbours of the same project, oldest first.
-
-    The work of a sub-agent is behind the delegation to it; positions are those in time.
-    """
+    """The anchor and its neighbours of the same project, as `nested`; positions are in time."""
 
     anchor: Item
     entries: tuple[TimelineEntry, ...]
@@ -175,18 +164,9 @@ class Timeline(Value):
 def timeline(
     reader: StoreReader, anchor_id: int, *, owner: str, before: int = 5, after: int = 5
 ) -> Timeline:
-    """Return what happened before and after an item in its project.
+    """Return what happened before and after an item in its project, 0 to `MAX_DEPTH` entries each.
 
-    Args:
-        reader: where the items are.
-        anchor_id: the item at position 0.
-        owner: whose personal notes are among them.
-        before: entries before it, 0 to `MAX_DEPTH`.
-        after: entries after it, 0 to `MAX_DEPTH`.
-
-    Raises:
-        BadInput: a depth is out of range.
-        NotFound: there is no such item.
+    Raises: BadInput (a depth is out of range), NotFound (there is no such item).
     """
     for name, depth in (("before", before), ("after", after)):
         if not 0 <= depth <= MAX_DEPTH:
@@ -236,8 +216,7 @@ class SessionRun(Value):
 class Share(Value):
     """What happened in one project (None: in none), everything newest first.
 
-    `noted` holds notes, decisions and findings. `failed` counts commands and tool calls that
-    failed, `files` are those that were changed, the most often changed first.
+    `failed` counts commands and tool calls; `files` are the changed ones, the most often first.
     """
 
     project_id: int | None
@@ -261,10 +240,9 @@ class Account(Value):
 
 
 class SessionTimeline(Value):
-    """The course of one session: what it and its children left in the memory, oldest first.
+    """What a session and its sub-agents (`children`) left in the memory, oldest first.
 
-    `children` are the sessions of its sub-agents and of theirs, by id. `left_out` counts what came
-    before the first of the items. `usage` is None where the client does not report it.
+    `left_out` counts what came before. `usage` is None where the client does not report it.
     """
 
     ran: SessionRun
@@ -277,10 +255,7 @@ class SessionTimeline(Value):
 def account(
     reader: StoreReader, since_ms: int, *, project_id: int | None = None, owner: str
 ) -> Account:
-    """Return what happened since a time in a project, or in all.
-
-    Sessions that began earlier and went on after that time are among it.
-    """
+    """Return what happened since a time in a project, or in all; sessions may have begun before."""
     ran = reader.sessions(project_id=project_id, since_ms=since_ms, limit=MOST_SESSIONS)
     here = Filters(project_id=project_id, since_ms=since_ms, owner=owner, kinds=("note",))
     notes = reader.recent(here, limit=MOST_ITEMS)
@@ -315,8 +290,7 @@ def account(
 def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> SessionTimeline:
     """Return the course of a session that a client's own id, or ours, stands for.
 
-    Raises:
-        NotFound: there is none, or none is named.
+    Raises: NotFound (there is none, or none is named).
     """
     session = _named_session(reader, handle)
     children = _descendants(reader, session)
@@ -342,12 +316,10 @@ def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> Sessi
     items = [item for some in ids for item in reader.items(some[:limit])]
     items.sort(key=lambda item: (item.created_ms, item.id))
     return SessionTimeline(
-        ran=with_summaries(reader, [session])[0],
-        items=tuple(items[max(len(items) - limit, 0) :]),
-        left_out=max(sum(map(len, ids)) - limit, 0),
-        children=tuple(children),
+        ran=with_summaries(reader, [session])[0], items=tuple(items[max(len(items) - limit, 0) :]),
+        left_out=max(sum(map(len, ids)) - limit, 0), children=tuple(children),
         usage=TokenUsage(**total) if used else None,
-    )
+    )  # fmt: skip
 
 
 def events_of(
@@ -445,10 +417,8 @@ LOOKED_AT = 20_000
 
 
 def reads_by_id(reader: StoreReader, ids: Iterable[int]) -> dict[int, Item]:
-    """Return the reads that have these ids."""
-    found = (reader.log(after_seq=seq_of(one) - 1, limit=1) for one in ids)
-    by_id = {made.id: made for made in _reads(chain.from_iterable(found))}
-    return {one: by_id[one] for one in ids if one in by_id}
+    """Return the reads of the events of these ids."""
+    return {made.id: made for made in _reads(reader.logged([seq_of(one) for one in ids]))}
 
 
 def reads_naming(
@@ -456,7 +426,7 @@ def reads_naming(
 ) -> list[Item]:
     """Return the newest read of each file whose path has one of some words, newest first.
 
-    Short words are looked for only where there is no longer one: most paths have them.
+    Short words count only where there is no longer one.
     """
     folded = [word.casefold() for word in words]
     wanted = [word for word in folded if len(word) >= LEAST_LETTERS] or folded
@@ -517,10 +487,7 @@ _LOOKED_AT = 60
 
 
 def stand_ins(reader: StoreReader, ids: Iterable[int]) -> dict[int, Item]:
-    """Return the record or turn that each of some ids without an item is part of, and says so.
-
-    There is none for what was forgotten or purged, and for what happened in no session.
-    """
+    """Return the record or turn that each of some ids without an item is part of, and says so."""
     found = {}
     for one in ids:
         if reader.item(one, deleted=True) is None and (part := _stand_in(reader, one)):
@@ -530,8 +497,8 @@ def stand_ins(reader: StoreReader, ids: Iterable[int]) -> dict[int, Item]:
 
 
 def _stand_in(reader: StoreReader, item_id: int) -> Item | None:
-    events = reader.log(after_seq=seq_of(item_id) - 1, limit=1)
-    if not events or events[0].seq != seq_of(item_id) or events[0].session_id is None:
+    events = reader.logged([seq_of(item_id)])
+    if not events or events[0].session_id is None:
         return None
     known = Filters(
         project_id=events[0].project_id,

@@ -1,5 +1,5 @@
 """Staleness: which items still hold in the code, kept up with git.
 
-`sync` is the entry point; `history_walk` follows anchors from commit to commit, `changed_items` and
-`anchoring` anchor new items.
+`worktree_sync` is the entry point, and anchors new items; `history_walk` follows anchors from
+commit to commit.
 """

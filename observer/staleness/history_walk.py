@@ -1,7 +1,6 @@
 """Fingerprints of the symbols of a file, and following anchors by them from commit to commit.
 
-A fingerprint covers a symbol without those nested in it, without comments and layout. An anchor
-holds whenever the code equals what it was, however it got there: branches need not be replayed.
+A fingerprint covers a symbol without those nested in it, without comments and layout.
 """
 
 from __future__ import annotations
@@ -84,15 +83,11 @@ KEPT_FILES = 2_000
 SECOND_MS = 1_000
 """git knows no smaller time: what is committed in the same second may come after."""
 
-_REVERTS = re.compile(r"This reverts commit ([0-9a-f]{40,64})")
+REVERTS = re.compile(r"This reverts commit ([0-9a-f]{40,64})")
+"""What git writes into the message of a commit that reverts another one."""
 
 Text = Callable[[str], bytes | None]
 """Returns the content that git calls by a name; None if it is missing or too large to look at."""
-
-
-def reverts(step: CommitDiff) -> list[str]:
-    """Return the commits that a commit reverts, by its message."""
-    return _REVERTS.findall(step.message)
 
 
 NO_COMMIT = CommitDiff(commit="", parents=(), committed_ms=0, authored_ms=0, message="", files=())
@@ -134,11 +129,17 @@ class HistoryWalk:
         self._reverted: defaultdict[str, set[int]] = defaultdict(set)
         self._changed: set[int] = set()
         for anchor_set in anchor_sets:
-            self._put(anchor_set)
+            self.add(anchor_set)
+        self._changed.clear()
 
     def add(self, anchor_set: AnchorSet) -> None:
         """Add an anchor set, to be followed from here on."""
-        self._put(anchor_set)
+        # An item stays listed under paths where it was: looking twice costs less than unlisting.
+        self._anchor_sets[anchor_set.item] = anchor_set
+        self._based[anchor_set.base].add(anchor_set.item)
+        self._reverted[anchor_set.reverted].add(anchor_set.item)
+        for anchor in anchor_set.anchors:
+            self._in_file[anchor.path].add(anchor_set.item)
         self._changed.add(anchor_set.item)
 
     def update(self, anchor_set: AnchorSet) -> None:
@@ -157,8 +158,15 @@ class HistoryWalk:
         return [self._anchor_sets[item] for item in sorted(self._changed)]
 
     def step(self, step: CommitDiff, *, is_trunk: bool) -> None:
-        """Settle what a commit commits; compare what it changed if it is on the trunk."""
-        self._revert(step)
+        """Settle what a commit commits and reverts; compare what it changed if on the trunk."""
+        for commit in REVERTS.findall(step.message):
+            for item in list(self._based[commit]):
+                known = self._anchor_sets[item]
+                if not known.is_discarded:
+                    back = replace(known, reverted=step.commit, reverted_ms=step.committed_ms)
+                    self.update(back)
+            for item in list(self._reverted[commit]):
+                self.update(replace(self._anchor_sets[item], reverted="", reverted_ms=0))
         for moved in step.files:
             self.move(moved, step, is_trunk=is_trunk)
 
@@ -197,12 +205,9 @@ class HistoryWalk:
             names = touched(before, after) if moved.blob else [OUTSIDE]
             for name in names[: max(room, 0)]:
                 yield Anchor(
-                    origin=moved.path,
-                    path=moved.path,
-                    symbol=name,
-                    blob=moved.blob,
+                    origin=moved.path, path=moved.path, symbol=name, blob=moved.blob,
                     fingerprint=fingerprint_of(after, name),
-                )
+                )  # fmt: skip
             room -= len(names)
 
     def _followed(
@@ -242,24 +247,6 @@ class HistoryWalk:
                 }:
                     return moved.path
         return ""
-
-    def _revert(self, step: CommitDiff) -> None:
-        for commit in reverts(step):
-            for item in list(self._based[commit]):
-                known = self._anchor_sets[item]
-                if not known.is_discarded:
-                    back = replace(known, reverted=step.commit, reverted_ms=step.committed_ms)
-                    self.update(back)
-            for item in list(self._reverted[commit]):
-                self.update(replace(self._anchor_sets[item], reverted="", reverted_ms=0))
-
-    def _put(self, anchor_set: AnchorSet) -> None:
-        # An item stays listed under paths where it was: looking twice costs less than unlisting.
-        self._anchor_sets[anchor_set.item] = anchor_set
-        self._based[anchor_set.base].add(anchor_set.item)
-        self._reverted[anchor_set.reverted].add(anchor_set.item)
-        for anchor in anchor_set.anchors:
-            self._in_file[anchor.path].add(anchor_set.item)
 
 
 def _is_new_work(step: CommitDiff, anchor_set: AnchorSet) -> bool:
@@ -319,7 +306,7 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
         return found.id if found and found.kind == "blob" else ""
 
     def named(self, commits: Sequence[str]) -> Iterator[CommitDiff]:
-        """Yield the commits of these that exist."""
+        """Yield those of the commits that exist."""
         for start in range(0, len(commits), MOST_NAMED):
             yield from git.commits_by_hash(self.root, commits[start : start + MOST_NAMED])
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 import apsw
+from msgspec.structs import replace
 
 from observer.core.errors import BadInput
 from observer.core.filters import Filters
@@ -203,8 +204,14 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
 
     def ids(self, filters: Filters, *, limit: int) -> list[int]:
         """Return the ids of items, newest first."""
+        places = self._each_home(filters)
+        if filters.project_id is not None and not filters.kinds and len(filters.types) > 1:
+            # Each type in the order of its index: else all that happened there would be read.
+            each = [(place, at, name) for place, at in places for name in filters.types]
+            places = [(f"{place} AND type = ?", [*at, name]) for place, at, name in each]
+            filters = replace(filters, types=())
         where, values = conditions(filters)
-        return self._newest(where, values, self._each_home(filters), limit=limit)
+        return self._newest(where, values, places, limit=limit)
 
     def _each_home(self, filters: Filters) -> list[Condition]:
         """Return the places that filters name, each with an index of what they let through."""

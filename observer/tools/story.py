@@ -11,6 +11,7 @@ from observer.core import moment
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import UNASSIGNED, Item, Session
 from observer.git.agent_marks import AgentMark
+from observer.git.blame import UNCOMMITTED
 from observer.memory.code_questions import CodeAnswer
 from observer.search.code_history import ATTEMPTS, CodeChange
 from observer.search.timeline import SessionRun
@@ -252,7 +253,7 @@ def _change(change: CodeChange, *, total: int) -> Iterator[str]:
     made = f"{moment.minute(origin.authored_ms)} by {author}"
     yield (
         f"{item}commit {origin.hash[:HASH_CHARS]} {subject} · {made}{share}"
-        if change.is_committed
+        if change.origin.hash != UNCOMMITTED
         else f"not committed yet{share}"
     )
     if change.commit and change.commit.narrative:

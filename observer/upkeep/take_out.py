@@ -24,6 +24,7 @@ from observer.core.events import Forget, Shared
 from observer.core.model import Item
 from observer.core.paths import DAMAGED_COPY, Home, make_private
 from observer.ingest.projection import derive_after, derive_projects, put_triages, rebuild
+from observer.projects import folders_of
 from observer.projects.policy.policies import DAY_MS, FOR_EVER, Retention
 from observer.store.connection import is_passing
 from observer.store.interface import OwnedStore
@@ -245,7 +246,7 @@ def _rename(writer: Writer, text: re.Pattern[bytes]) -> None:
 
 def expired(reader: StoreReader, retention: Retention, *, now_ms: int) -> frozenset[int]:
     """Return the `seq` of each event that is older than is kept, and of those about them."""
-    most = {project.id: retention.of_project(project) for project in reader.projects()}
+    most = {one.id: retention.of_folders(*folders_of(one)) for one in reader.projects()}
     before_ms = retention.before_ms(now_ms, at_most=most.values())
     found = {
         one.seq

@@ -118,14 +118,11 @@ def test_crowding_is_the_mean_cosine_with_the_nearest_others() -> None:
         assert found[place] == pytest.approx(np.mean(others[-NEIGHBOURS:]), abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("vectors", "expected"),
-    [
-        pytest.param([[3, 4]], [0], id="alone"),
-        pytest.param([[3, 4], [6, 8]], [1, 1], id="two that mean the same"),
-        pytest.param([[0, 0], [6, 8]], [0, 0], id="one without a vector"),
-    ],
-)
+@pytest.mark.parametrize(("vectors", "expected"), [
+    pytest.param([[3, 4]], [0], id="alone"),
+    pytest.param([[3, 4], [6, 8]], [1, 1], id="two that mean the same"),
+    pytest.param([[0, 0], [6, 8]], [0, 0], id="one without a vector"),
+])  # fmt: skip
 def test_crowding_of_a_few(vectors: list[list[int]], expected: list[float]) -> None:
     packed_ones = np.array(vectors, np.int8)
     assert crowding(packed_ones, norms(packed_ones)).tolist() == pytest.approx(expected)
@@ -157,17 +154,6 @@ def test_the_nearest_are_found(size: int) -> None:
         exact = np.argsort(-(vectors @ asked))[:10] + 1
         hits += len(set(best) & set(exact.tolist()))
     assert hits / 400 >= 0.98
-
-
-def test_only_masked_rows_are_found_by_meaning() -> None:
-    changes = [
-        ItemChange(change=n, id=4 * n, item=an_item(n, project_id=2 + n % 2), vector=a_vector(n))
-        for n in range(1, 9)
-    ]
-    one = segment(changes, codes, model=MODEL, dimensions=64, mean_length=0.0)
-    view = a_view(codes, one)
-    for project, ids in ((2, {8, 16, 24, 32}), (3, {4, 12, 20, 28})):
-        assert set(near(view, a_vector(0), filters=Filters(project_id=project))) == ids
 
 
 def test_meanings_are_unit_vectors_of_what_the_masks_let_through() -> None:
@@ -207,19 +193,13 @@ FIELDS = st.fixed_dictionaries(
     }
 )
 FILTERS = st.builds(
-    Filters,
-    project_id=PROJECTS,
-    kinds=st.lists(KINDS, max_size=2).map(tuple),
+    Filters, project_id=PROJECTS, kinds=st.lists(KINDS, max_size=2).map(tuple),
     types=st.lists(st.sampled_from(["command", "decision"]), max_size=2).map(tuple),
-    categories=st.lists(NAMES.filter(bool), max_size=2).map(tuple),
-    branch=NAMES,
-    session_id=SESSIONS,
-    since_ms=st.none() | TIMES,
-    until_ms=st.none() | TIMES,
-    owner=NAMES,
+    categories=st.lists(NAMES.filter(bool), max_size=2).map(tuple), branch=NAMES,
+    session_id=SESSIONS, since_ms=st.none() | TIMES, until_ms=st.none() | TIMES, owner=NAMES,
     with_global=st.booleans(),
     without=st.lists(st.sampled_from([1, 2, 3]), max_size=2, unique=True).map(tuple),
-)
+)  # fmt: skip
 
 
 def rows(codes: Codes, *items: Item | None) -> Any:

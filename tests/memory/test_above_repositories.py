@@ -484,11 +484,9 @@ def test_it_is_found_from_its_own_folder_by_agents_too_and_else_said_to_be_left_
     keep_apart(folders)
     assert "apart" in found(memory, project="apart")
     assert "apart" in found(memory.at(f"{folders[1]}/src"))
-    keep_apart(folders)
     for folder, is_shown in zip(folders, (False, True), strict=True):
         tool = tools_of(("core",), memory, lambda folder=folder: str(folder))["search"]  # type: ignore[misc]
         assert ("rounds in apart" in tool.call({"query": "till"}).text) == is_shown
-    keep_apart(folders)
     answer = memory.search("rounds AND apart")
     assert answer.hits == ()
     assert 'projects with sharing = "none" were left out' in answer.notice

@@ -73,15 +73,9 @@ def test_a_work_tree_tells_all(shop: Path, git: Git) -> None:
     head = git(shop, "rev-parse", "HEAD")
     assert place.inode.startswith(f"{shop.stat().st_dev}:{(shop / '.git').stat().st_ino}")
     assert place == Place(
-        root=str(shop),
-        git=True,
-        common_dir=str(shop / ".git"),
-        inode=place.inode,
-        remotes=("host/ana/shop", "host/up/shop"),
-        root_commit=head,
-        branch="main",
-        commit=head,
-    )
+        root=str(shop), git=True, common_dir=str(shop / ".git"), inode=place.inode,
+        remotes=("host/ana/shop", "host/up/shop"), root_commit=head, branch="main", commit=head,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("part", ["deep/er", ".git", ".git/refs/heads", "gone/and/gone", "a.txt"])
@@ -376,10 +370,7 @@ def test_a_machine_without_git_still_has_places(shop: Path) -> None:
         f"from observer.projects import detect_place; print(detect_place({str(shop)!r}).branch)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={"PATH": "/nonexistent", "HOME": str(shop.parent)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        [sys.executable, "-c", program], env={"PATH": "/nonexistent", "HOME": str(shop.parent)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert (done.stdout.strip(), done.stderr) == ("main", "")

@@ -226,7 +226,7 @@ def test_the_work_of_one_session_is_named_by_its_sub_agents() -> None:
         did(7),
     ]
     assert tree(items) == [
-        *((2, None, 0), (1, 2, 1), (3, None, 0), (4, 3, 1), (5, 4, 2), (6, None, 1), (7, None, 0)),
+        *((2, None, 0), (1, 2, 1), (3, None, 0), (4, 3, 1), (5, 4, 2), (6, None, 1), (7, None, 0))
     ]
 
 

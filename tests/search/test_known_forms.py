@@ -11,10 +11,7 @@ from observer.core.events import Command, Event, Reply
 from observer.core.filters import Filters
 from observer.core.model import Item, item_id
 from observer.observations.drafts import ItemOrigin
-from observer.observations.project_state import (
-    Alternative,
-    ProjectState,
-)
+from observer.observations.project_state import Alternative, ProjectState
 from observer.search import reminder
 from observer.search.code_history import is_check, standing_checks
 from observer.search.reminder import NOTHING, dead_end
@@ -34,13 +31,9 @@ def a_pair(
     failed: str, worked: str, error: str = "", *, reason: Reason = "usage", folder: str = ""
 ) -> Alternative:
     return Alternative(
-        failed=a_form(failed, folder),
-        worked=a_form(worked),
-        origin=ORIGIN,
-        reason=reason,
-        error=error,
-        times=1,
-    )
+        failed=a_form(failed, folder), worked=a_form(worked), origin=ORIGIN, reason=reason,
+        error=error, times=1,
+    )  # fmt: skip
 
 
 WRAPPED = a_pair("wrap bun test", "bun test", "error: unrecognized subcommand 'bun'")
@@ -95,20 +88,14 @@ def test_what_was_met_most_often_is_shown() -> None:
 
 
 def test_its_item_is_the_one_that_tells_of_the_form() -> None:
-    assert reminder.item_of(WRAPPED) == item_id(7, "arc")
+    assert reminder._of_form(WRAPPED).item == item_id(7, "arc")
 
 
 def ran(title: str, *, number: int = 1, category: str = "", line: str = "") -> Item:
     return Item(
-        id=number,
-        uuid=f"u{number}",
-        kind="observation",
-        type="command",
-        title=title,
-        category=category,
-        created_ms=number,
-        facts=(f"$ {line or title}",),
-    )
+        id=number, uuid=f"u{number}", kind="observation", type="command", title=title,
+        category=category, created_ms=number, facts=(f"$ {line or title}",),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("title", "expected"), [

@@ -3,20 +3,164 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import indent
+from typing import Any
 
 import pytest
 
-from observer.core.events import Command, Forget, Prompt
-from observer.core.model import Validity, seq_of
+from observer.core.events import (
+    Command,
+    Commit,
+    Edit,
+    Event,
+    FileWrite,
+    Forget,
+    Prompt,
+    Remember,
+    SessionEnd,
+)
+from observer.core.filters import Filters
+from observer.core.model import Item, Validity, seq_of
+from observer.importers.source import commits
+from observer.local.spool import Spool
 from observer.staleness.history_walk import MOST_NAMED, RepositoryView
+from observer.staleness.worktree_sync import sync_worktree
+from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
+from observer.store.writer import Writer
 from observer.tools.labels import labels
 from observer.upkeep.take_out import Removal, clean, marks_of
-from tests.support import Git
+from tests.support import Git, pipeline_over
 
-from .conftest import LOGIN, Story
+LOGIN = """\
+import os
+
+
+def login(user):
+    return user.check(os.environ)
+
+
+def logout(user):
+    user.leave()
+
+
+class Shop:
+    limit = 3
+
+    def total(self):
+        return sum(self.prices)
+"""
+
+
+class Story:
+    """What happens in a repository, and what is said of it."""
+
+    def __init__(self, folder: Path, git: Git) -> None:
+        self.root = folder / "app"
+        self._run = git
+        self._clock_s = 1_700_000_000
+        self.store = SqliteStore(folder / "observer.db")
+        spool = Spool(folder / "spool")
+        spool.prepare()
+        self._pipeline = pipeline_over(self.store, spool, lambda: self.now_ms)
+        self._count = 0
+        self.git("init")
+
+    @property
+    def now_ms(self) -> int:
+        return self._clock_s * 1000
+
+    def git(self, *words: str, at: Path | None = None) -> str:
+        self._clock_s += 60
+        when = f"{self._clock_s} +0000"
+        return self._run(at or self.root, *words, GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when)
+
+    def commit(self, message: str = "Work", **files: str | None) -> str:
+        """Commit files, by name with `__` for the dot; None deletes one. Returns the hash."""
+        for name, text in files.items():
+            path = self.root / name.replace("__", ".")
+            if text is None:
+                path.unlink()
+            else:
+                path.write_text(text)
+        self.git("add", "-A")
+        self.git("commit", "--allow-empty", "-m", message)
+        return self.head()
+
+    def head(self) -> str:
+        return self.git("rev-parse", "HEAD")
+
+    def tell(self, body: object, *, at: Path | None = None, **fields: Any) -> int:
+        """Store an event of now; returns the item that it made."""
+        self._count += 1
+        self._clock_s += 60
+        event = Event(
+            id=f"e{self._count}",
+            at_ms=self.now_ms,
+            client="x",
+            cwd=str(at or self.root),
+            body=body,  # type: ignore[arg-type]  # any body
+            **({"session": "s"} | fields),
+        )
+        (receipt,) = self._pipeline.ingest([event])
+        assert receipt.item or isinstance(body, Command | SessionEnd)  # what only looks is no item
+        return receipt.item or 0
+
+    def shown_commit(self, commit: str, *, at: Path | None = None) -> int:
+        return self.tell(Commit(hash=commit), at=at)
+
+    def wrote(self, path: str, text: str, *, at: Path | None = None) -> int:
+        """Write a file, as an editor tells it."""
+        file = (at or self.root) / path
+        old = file.read_text() if file.exists() else ""
+        file.write_text(text)
+        return self.tell(FileWrite(path=str(file), edits=(Edit(old=old, new=text),)), at=at)
+
+    def noted(self, text: str, sort: str = "decision") -> int:
+        return self.tell(Remember(content=text, type=sort))
+
+    def imported(self) -> None:
+        """Import the history, as day one does."""
+        self._pipeline.ingest(list(commits(str(self.root))))
+
+    def rebuild(self) -> None:
+        self._pipeline.rebuild()
+
+    def keep(self) -> bool:
+        with self.store.read() as reader:
+            projects = [project for project in reader.projects() if project.id > 1]
+        return any(sync_worktree(self.store, self._write, project) for project in projects)
+
+    def said(self, item: int, *, at: Path | None = None) -> list[Validity]:
+        """Follow what is new, and return what is said of an item, from a folder."""
+        self.keep()
+        return list(self.item(item, at=at).validity)
+
+    def reasons(self, item: int, *, at: Path | None = None) -> list[str]:
+        return [validity.reason for validity in self.said(item, at=at)]
+
+    def item(self, item: int, *, at: Path | None = None) -> Item:
+        with self.store.read() as reader:
+            reader.set_folder(str(at or self.root))
+            return reader.items([item])[0]
+
+    def items(self) -> list[Item]:
+        with self.store.read() as reader:
+            return list(reader.recent(Filters(), limit=1000))
+
+    def _write(self, work: Callable[[Writer], None]) -> None:
+        with self.store.write() as writer:
+            work(writer)
+
+
+@pytest.fixture
+def story(tmp_path: Path, git: Git) -> Iterator[Story]:
+    shown = Story(tmp_path, git)
+    yield shown
+    shown.store.close()
+
 
 OTHER = LOGIN.replace("user.check(os.environ)", "user.check_twice(os.environ)")
 LATER = LOGIN.replace("user.leave()", "user.leave(now=True)")
@@ -48,38 +192,24 @@ CHECK = "user.check_twice(os.environ)"
 METHOD = LOGIN.replace("sum(self.prices)", "0")
 
 
-@pytest.mark.parametrize(
-    ("name", "texts", "said"),
-    [
-        pytest.param("auth__py", (LOGIN, OTHER, text), said, id=case)
-        for case, text, said in [
-            ("another part", OTHER.replace("user.leave()", "user.leave(now=True)"), []),
-            ("comment", OTHER.replace("(user):\n", "(user):\n    # who is it\n", 1), []),
-            (
-                "broken line",
-                OTHER.replace(CHECK, CHECK.replace("os.environ", "\nos.environ\n")),
-                [],
-            ),
-            (
-                "last comma",
-                OTHER.replace(CHECK, CHECK.replace("os.environ", "\nos.environ,\n")),
-                [],
-            ),
-            ("indented", "if True:\n" + indent(OTHER, "    "), []),
-            ("symbol gone", OTHER.replace("def login", "def sign_in"), [("deleted", "login")]),
-            ("file gone", None, [("deleted", "login")]),
-        ]
-    ]
-    + [
-        pytest.param(
-            "auth__py", (LOGIN, METHOD, METHOD.replace("= 3", "= 4")), [], id="rest of the class"
-        ),
-        pytest.param(
-            "notes__txt", ("one\n", "two\n", "three\n"), [("changed", "notes.txt")], id="text"
-        ),
-        pytest.param("a__bin", ("a\0b", "a\0c", "a\0d"), [("changed", "a.bin")], id="binary"),
-    ],
-)
+CASES = {
+    "another part": (OTHER.replace("user.leave()", "user.leave(now=True)"), []),
+    "comment": (OTHER.replace("(user):\n", "(user):\n    # who is it\n", 1), []),
+    "broken line": (OTHER.replace(CHECK, CHECK.replace("os.environ", "\nos.environ\n")), []),
+    "last comma": (OTHER.replace(CHECK, CHECK.replace("os.environ", "\nos.environ,\n")), []),
+    "indented": ("if True:\n" + indent(OTHER, "    "), []),
+    "symbol gone": (OTHER.replace("def login", "def sign_in"), [("deleted", "login")]),
+    "file gone": (None, [("deleted", "login")]),
+}
+
+
+@pytest.mark.parametrize(("name", "texts", "said"), [
+    *(pytest.param("auth__py", (LOGIN, OTHER, text), said, id=case)
+      for case, (text, said) in CASES.items()),
+    pytest.param("auth__py", (LOGIN, METHOD, METHOD.replace("= 3", "= 4")), [], id="class"),
+    pytest.param("notes__txt", ("1\n", "2\n", "3\n"), [("changed", "notes.txt")], id="text"),
+    pytest.param("a__bin", ("a\0b", "a\0c", "a\0d"), [("changed", "a.bin")], id="binary"),
+])  # fmt: skip
 def test_what_became_of_what_a_commit_changed_is_said(
     story: Story, name: str, texts: tuple[str, str, str | None], said: list[tuple[str, str]]
 ) -> None:
@@ -183,14 +313,10 @@ def test_uncommitted_work_of_another_branch_is_not_here(story: Story) -> None:
 
 
 @pytest.mark.parametrize("is_seen", [True, False], ids=["seen before", "seen after"])
-@pytest.mark.parametrize(
-    "words",
-    [
-        pytest.param("checkout -b topic", id="begun"),
-        pytest.param("checkout older", id="switched"),
-        pytest.param("branch -m topic", id="renamed"),
-    ],
-)
+@pytest.mark.parametrize("words", [
+    pytest.param("checkout -b topic", id="begun"), pytest.param("checkout older", id="switched"),
+    pytest.param("branch -m topic", id="renamed"),
+])  # fmt: skip
 def test_uncommitted_work_goes_along_to_another_branch(
     story: Story, words: str, *, is_seen: bool
 ) -> None:
@@ -390,15 +516,11 @@ def ran(story: Story, *commands: str, session: str = "s") -> None:
 
 @pytest.mark.parametrize("is_seen", [True, False], ids=["seen before", "seen after"])
 @pytest.mark.parametrize("session", ["s", "of a shell", ""], ids=["agent", "person", "nobody"])
-@pytest.mark.parametrize(
-    "commands",
-    [
-        pytest.param(["checkout -- ."], id="checkout"),
-        pytest.param(["checkout auth.py"], id="checkout of a file"),
-        pytest.param(["restore ."], id="restore"),
-        pytest.param(["reset --hard"], id="reset"),
-    ],
-)
+@pytest.mark.parametrize("commands", [
+    pytest.param(["checkout -- ."], id="checkout"),
+    pytest.param(["checkout auth.py"], id="checkout of a file"),
+    pytest.param(["restore ."], id="restore"), pytest.param(["reset --hard"], id="reset"),
+])  # fmt: skip
 def test_it_is_reverted(story: Story, commands: list[str], *, session: str, is_seen: bool) -> None:
     story.commit(auth__py=LOGIN)
     written = story.wrote("auth.py", OTHER)

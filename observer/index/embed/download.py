@@ -1,7 +1,6 @@
 """Downloading a model from a URL of the user's choice: pinned, bounded, all or nothing.
 
-No host is known here. The user gives the base URL and the SHA-256 of `model.toml`, which gives the
-digests of the other two files, so that one digest pins all three.
+The user gives the base URL and the SHA-256 of `model.toml`, which has those of the other two files.
 """
 
 from __future__ import annotations
@@ -29,12 +28,9 @@ _DIGEST = re.compile(r"[0-9a-fA-F]{64}")
 def pull(name: str, base_url: str, *, sha256: str, folder: Path) -> ModelInfo:
     """Download `<base_url>/<name>/` into `folder / name`, replacing what is there.
 
-    Nothing is changed unless all three files came, are what was pinned, and load.
-
-    Raises:
-        BadInput: the name, address or digest is not one, or a file is larger than is taken.
-        NotFound: the server has no such file, or does not answer.
-        ConfigInvalid: the files are not the pinned ones, or not a model.
+    Nothing is changed unless all three files came, are what was pinned, and load. Raises: BadInput
+    (the name, address or digest is none, or a file too large), NotFound (the server has no such
+    file, or does not answer), ConfigInvalid (other files than pinned, or no model).
     """
     _check(name, base_url, sha256)
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,10 +1,6 @@
 """The model in use, loaded when it is needed by a thread of its own, and let go where it is not.
 
 Callers may wait for it or go without; for one that comes back after a rest all wait.
-
-`text_of` is the text of an item that is embedded: its most distinctive parts, within a bound. It is
-a pure function of the item, so the same item always has the same vector. Long items are shortened
-part by part, so that a long narrative does not push out the changed names.
 """
 
 from __future__ import annotations
@@ -34,14 +30,11 @@ _WRITTEN_CHARS = 250
 
 
 def text_of(item: Item) -> str:
-    """Return what matters of an item, title first, at most `TEXT_CHARS` characters.
+    """Return what is embedded of an item, title first, at most `TEXT_CHARS` characters.
 
-    Subtitle, facts, concepts and file names get at most their share; the narrative gets the rest.
-    A title that is but the beginning of the narrative, as that of a note without one of its own is,
-    is left out: a model would take what is said twice for the most of what is meant.
-
-    Of a turn that is what was asked and what was answered, as much of each, and the files: what
-    its facts count means nothing.
+    Subtitle, facts, concepts and file names get at most their share; the narrative gets the rest. A
+    title that is but the beginning of the narrative is left out: a model would take what is said
+    twice for the most of what is meant. Of a turn that is what was asked and answered, and files.
     """
     if item.type == "turn":
         return _turn(item)
@@ -96,14 +89,11 @@ FEW = 4
 
 
 class LazyModel:
-    """One model that may not be there yet, or never.
-
-    Args:
-        info: of the model; one with a problem is never there.
-    """
+    """One model that may not be there yet; one with a problem never is."""
 
     def __init__(self, info: ModelInfo) -> None:
         self.info = info
+        self.id, self.dimensions = info.id, info.dimensions
         self.problem = info.problem
         self._model: Model | Joined | None = None
         self._changing = threading.Lock()
@@ -121,11 +111,6 @@ class LazyModel:
                 self._thread.start()
             return self._thread
 
-    @property
-    def is_loaded(self) -> bool:
-        """Whether it takes memory now."""
-        return self._model is not None
-
     def let_go(self, *, unused_s: float) -> bool:
         """Drop what nobody has used for so long; return True if there was something to free."""
         with self._changing:
@@ -139,7 +124,7 @@ class LazyModel:
     def encode(self, text: str, doubt: float = EVEN) -> NDArray[np.float32] | None:
         """Return what a text means as a unit vector; None while the model is not there.
 
-        `doubt` says how little of the text its words find, 0 to 1: see `index.embed.model`.
+        `doubt`: see `Joined.ask`.
         """
         model = self._loaded(within_s=self._wake_s)
         return model.ask(text, doubt) if model else None
@@ -149,36 +134,24 @@ class LazyModel:
         model = self._loaded()
         return model.ask(text, doubt) if model else None
 
-    @property
-    def id(self) -> str:
-        """The id of the model."""
-        return self.info.id
-
-    @property
-    def dimensions(self) -> int:
-        """Dimensions of a whole vector; see `begin` for shorter ones."""
-        return self.info.dimensions
-
     def begin(self, items: Sequence[Item]) -> Callable[[], dict[int, bytes]]:
         """Begin to embed items in a thread; returns what waits for their packed vectors, by id.
 
-        A model that is too slow to wait for embeds nothing here, and one of which only the first
-        part is quick makes but the beginning of vectors: `made` is for a thread with time. A few
-        notes get whole vectors all the same: they are short, and compared with the next ones.
+        A model that is slow embeds nothing here, and one of which only the first part is quick
+        makes but the beginning of vectors. A few notes get whole ones: they are compared next.
         """
         if len(items) > FEW:
-            return self._working.submit(self._quickly, items).result
-        are_notes = all(item.kind == "note" for item in items)
-        return partial(self.made if are_notes else self._quickly, items)
+            return self._working.submit(self.made, items, is_quick=True).result
+        return partial(self.made, items, is_quick=any(item.kind != "note" for item in items))
 
-    def _quickly(self, items: Sequence[Item]) -> dict[int, bytes]:
+    def made(self, items: Sequence[Item], *, is_quick: bool = False) -> dict[int, bytes]:
+        """Return the packed vector of each item, by id, of what is quick or however slow."""
         model = self._loaded() if items else None
-        return _packed_of(model.quick, items) if model and model.quick else {}
-
-    def made(self, items: Sequence[Item]) -> dict[int, bytes]:
-        """Return the packed vector of each item, by id, however long it takes."""
-        model = self._loaded() if items else None
-        return _packed_of(model, items) if model else {}
+        model = model.quick if model and is_quick else model
+        if model is None:
+            return {}
+        rows = packed(model.embed([text_of(item) for item in items]))
+        return {item.id: row.tobytes() for item, row in zip(items, rows, strict=True)}
 
     def _loaded(self, *, within_s: float | None = None) -> Model | Joined | None:
         if thread := self.start():
@@ -190,11 +163,6 @@ class LazyModel:
             self._model = load(self.info)
         except ConfigInvalid as error:
             self.problem = error.message
-
-
-def _packed_of(model: Model | Joined, items: Sequence[Item]) -> dict[int, bytes]:
-    rows = packed(model.embed([text_of(item) for item in items]))
-    return {item.id: row.tobytes() for item, row in zip(items, rows, strict=True)}
 
 
 def packed(vectors: NDArray[np.float32]) -> NDArray[np.int8]:

@@ -1,21 +1,15 @@
 """One loaded model, or two joined: texts in, unit vectors out.
 
-Two kinds of graph are understood, distinguished by their inputs. A *bag* takes `ids` (rows, tokens)
-where 0 stands for no token, and embeds many texts a call. A *sequence* takes `input_ids` (rows,
-tokens), and `attention_mask` and `token_type_ids` if it wants them; it is given one text a call,
-because the result of an eight-bit graph depends on the other texts of the call.
-
-Tokenising costs more than the rest of an instant model. Where a manifest says how to find the words
-of a text, their tokens are cached, which makes it three times as fast.
+Of graphs a *bag* takes `ids` (rows, tokens) where 0 stands for no token, and embeds many texts a
+call. A *sequence* takes `input_ids` (rows, tokens), and `attention_mask` and `token_type_ids` if it
+wants them; it is given one text a call, as an eight-bit graph's result depends on the others.
 
 A joined model embeds with the first model at once, and completes the vector with the second later.
 An item's vector is the two vectors of equal length one after the other, so that the cosine with a
-query is the mean of both cosines, weighted as the query's halves are. While the second half is
-missing, the first one alone is compared.
+query is the mean of both, weighted as the query's halves are.
 
-The manifest `model.toml` declares what a folder with a model holds: `model.onnx`, the graph, and
-`tokenizer.json`. Their digests are checked when the model is loaded, and must be declared when it
-is downloaded.
+`model.toml` declares what a folder with a model holds: `model.onnx`, the graph, and
+`tokenizer.json`. Their digests are checked when the model is loaded.
 """
 
 from __future__ import annotations
@@ -49,11 +43,10 @@ _CARD_BYTES = 65536
 
 
 class Manifest(Value):
-    """What `model.toml` says; everything but `dimensions` has a default.
+    """What `model.toml` says.
 
-    `words` is a regular expression. With it a text is taken apart into words before the tokenizer
-    sees them one by one, so that the tokens of a word are looked up once; without it the tokenizer
-    gets whole texts. `sha256` maps file names to digests.
+    `words` is a regular expression that finds the words of a text, of which the tokens are cached:
+    three times as fast as whole texts. `sha256` maps file names to digests.
     """
 
     dimensions: Annotated[int, Meta(ge=1, le=4096)]
@@ -65,11 +58,7 @@ class Manifest(Value):
 
 
 def read(folder: Path) -> Manifest:
-    """Return what the folder's `model.toml` says.
-
-    Raises:
-        ConfigInvalid: a file is missing, or the manifest is not what `Manifest` describes.
-    """
+    """Return what a folder's `model.toml` says. Raises: ConfigInvalid (or a file is missing)."""
     for name in (MANIFEST, *DIGESTED):
         if not (folder / name).is_file():
             raise ConfigInvalid(f"{folder} has no {name}", hint="see: Models in the README")
@@ -77,11 +66,7 @@ def read(folder: Path) -> Manifest:
 
 
 def parse(data: bytes, *, source: str) -> Manifest:
-    """Return the manifest in these bytes.
-
-    Raises:
-        ConfigInvalid: it is too long, no TOML, or not what `Manifest` describes; names `source`.
-    """
+    """Return the manifest in these bytes of `source`. Raises: ConfigInvalid (it is none)."""
     if len(data) > _CARD_BYTES:
         raise ConfigInvalid(f"{source} is longer than {_CARD_BYTES} bytes")
     try:
@@ -101,21 +86,14 @@ def digest(file: Path) -> str:
 
 
 def identity(folder: Path, manifest: Manifest) -> str:
-    """Return the name of the vectors that this model makes: 12 hexadecimal digits.
-
-    It changes with whatever changes a vector. Digests that the manifest lacks are computed.
-    """
+    """Return the name of a model's vectors, of all that changes one: 12 hexadecimal digits."""
     parts = [manifest.sha256.get(name) or digest(folder / name) for name in DIGESTED]
     parts += [manifest.words, str(manifest.most_tokens)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:ID_CHARS]
 
 
 def verify(folder: Path, manifest: Manifest) -> None:
-    """Check the files against the digests that the manifest gives.
-
-    Raises:
-        ConfigInvalid: a file is not the one that the manifest was written for.
-    """
+    """Check the files against the manifest's digests. Raises: ConfigInvalid (another one)."""
     for name in DIGESTED:
         expected = manifest.sha256.get(name)
         if expected and digest(folder / name) != expected.lower():
@@ -136,6 +114,8 @@ class Tokens:
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self._tokenizer = _tokenizer(folder / TOKENIZER)
+        self.vocabulary: int = self._tokenizer.get_vocab_size()
+        """How many ids there are; every id is below it."""
         self._find = re.compile(manifest.words).findall if manifest.words else None
         self._most = manifest.most_tokens
         self._most_chars = manifest.most_tokens * _CHARS_A_TOKEN
@@ -143,11 +123,6 @@ class Tokens:
         self._known: dict[str, bytes] = {}
         if not manifest.words:
             self._tokenizer.enable_truncation(manifest.most_tokens)
-
-    @property
-    def vocabulary(self) -> int:
-        """How many ids there are; every id is below it."""
-        return self._tokenizer.get_vocab_size()
 
     def ids(self, text: str) -> Ids:
         """Return the ids of a text's tokens, at most `most_tokens`; none for a text of blanks."""
@@ -208,17 +183,19 @@ class Model:
     """A graph with its tokenizer; safe to share between threads."""
 
     def __init__(self, folder: Path, manifest: Manifest, *, name: str) -> None:
-        """Load the files of a folder.
-
-        Raises:
-            ConfigInvalid: they are not a graph and a tokenizer as described above.
-        """
+        """Load the files of a folder. Raises: ConfigInvalid (no such graph or tokenizer)."""
         self.name = name
         self.id = identity(folder, manifest)
         self.dimensions = manifest.dimensions
         self._tokens: Tokens = Tokens(folder, manifest)
         self._session = _session(folder / GRAPH)
-        self._inputs = {i.name: _integer(i) for i in self._session.get_inputs()}
+        self._inputs: dict[str, np.dtype[Any]] = {}
+        for given in self._session.get_inputs():
+            if given.type not in _INTEGERS:
+                raise ConfigInvalid(
+                    f"the graph's input {given.name} is {given.type}, not token ids"
+                )
+            self._inputs[given.name] = _INTEGERS[given.type]
         self.is_quick = set(self._inputs) == BAG
         """Whether a text takes a fraction of a millisecond."""
         self.quick = self if self.is_quick else None
@@ -228,10 +205,7 @@ class Model:
         self._check()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one unit vector a text, float32 (texts, dimensions), in the order given.
-
-        A text without any token gets zeros. Texts are cut at the model's number of tokens.
-        """
+        """Return one unit vector a text, float32 (texts, dimensions); zeros without any token."""
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         ids = [self._tokens.ids(text) for text in texts]
         # Neighbours of like length waste the least padding.
@@ -245,10 +219,7 @@ class Model:
         return unit
 
     def ask(self, text: str, doubt: float = 0.0) -> NDArray[np.float32]:
-        """Return the unit vector of a query, read-only; zeros for a text without any token.
-
-        `doubt` counts where models are joined.
-        """
+        """Return the unit vector of a query, read-only; `doubt` counts where models are joined."""
         del doubt
         return self._asked(text) if len(text) <= LONGEST else self._ask(text)
 
@@ -306,12 +277,6 @@ def _session(file: Path) -> Any:  # noqa: ANN401 - onnxruntime has no types
         raise ConfigInvalid(f"{file.name} is not an ONNX graph: {error}") from error
 
 
-def _integer(given: Any) -> np.dtype[Any]:  # noqa: ANN401 - as above
-    if given.type not in _INTEGERS:
-        raise ConfigInvalid(f"the graph's input {given.name} is {given.type}, not token ids")
-    return _INTEGERS[given.type]
-
-
 def _native_errors() -> tuple[type[Exception], ...]:
     """Return what onnxruntime raises: a class for every status, without a common root."""
     from onnxruntime.capi import (  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
@@ -324,21 +289,15 @@ def _native_errors() -> tuple[type[Exception], ...]:
 
 LEAST, MOST = 0.3, 0.95
 """What the second model counts for in a query whose words find much, and in one whose words find
-nothing; the first one counts for the rest.
-
-Code is found best by a model that was made for it, and what is asked for in other words by one that
-reads them in context. Source: the sets in docs/benchmarks.md on which weights were chosen.
-"""
+nothing; the first one counts for the rest. Source: the sets in docs/benchmarks.md on which weights
+were chosen."""
 EVEN = 0.5
 """Doubt where none is named: both models count."""
 
 FEW_WORDS = 3
 LITTLE_DOUBT = 0.3
-"""Words of the longest query, and the most doubt, with which the second model is not asked.
-
-What so short a query names is found by its words. Source: development sets, of which identifiers
-gain 0.1 to 0.2 points and all others stay; the second model takes half of the time of a search.
-"""
+"""Words of the longest query, and the most doubt, with which the second model is not asked. Source:
+development sets, of which identifiers gain 0.1 to 0.2 points; it takes half of a search's time."""
 
 
 class Joined:
@@ -358,12 +317,7 @@ class Joined:
         return whole
 
     def ask(self, text: str, doubt: float = EVEN) -> NDArray[np.float32]:
-        """Return the unit vector of a query; zeros for a text without any token.
-
-        Args:
-            text: the query.
-            doubt: how little of the query its words find, 0 to 1.
-        """
+        """Return the unit vector of a query; `doubt`: how little its words find, 0 to 1."""
         second = LEAST + (MOST - LEAST) * doubt
         if doubt <= LITTLE_DOUBT and len(text.split()) <= FEW_WORDS:
             second = 0.0

@@ -1,10 +1,7 @@
 """Which models there are: those that ship in the wheel, then the user's in `<home>/models/`.
 
-A model is a folder of three files (`index.embed.model`), or two of them joined by a plus
-sign. One that cannot be used is listed with its problem, so that a broken folder neither disappears
-nor hides the others.
-
-The words that the model that ships with observer knows.
+A model is a folder of three files (`index.embed.model`), or two of them joined by a plus sign. One
+that cannot be used is listed with its problem.
 """
 
 from __future__ import annotations
@@ -37,10 +34,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
 class ModelInfo(Value):
-    """A model that may be loaded, unless `problem` says why not.
-
-    `size_bytes` is what graph and tokenizer take on disk. `id` names the vectors it makes.
-    """
+    """A model that may be loaded, unless `problem` says why not; `id` names its vectors."""
 
     name: str
     id: str
@@ -56,10 +50,7 @@ class ModelInfo(Value):
 
 
 def known(folder: Path) -> list[ModelInfo]:
-    """Return every model: the built-in ones and both joined, then those in `folder` by name.
-
-    A folder with the name of a built-in model is left out, and so is one without `model.toml`.
-    """
+    """Return every model: the built-in ones and both joined, then those in `folder` by name."""
     built_in = [_describe(BUILT_IN / name, name, is_builtin=True) for name in BUILT_IN_NAMES]
     found = [_joined(*built_in), *built_in]
     paths = sorted(folder.iterdir()) if folder.is_dir() else []
@@ -69,12 +60,9 @@ def known(folder: Path) -> list[ModelInfo]:
 
 
 def find(name: str, folder: Path) -> ModelInfo:
-    """Return a model by its name, or by the path of its folder if that has a slash in it.
+    """Return a model by its name, two with a plus sign between, or the path of its folder.
 
-    Two names with a plus sign between them are the two models joined (`index.embed.model`).
-
-    Raises:
-        NotFound: there is none; the hint lists the known names.
+    Raises: NotFound (there is none; the hint lists the known names).
     """
     first, join, second = name.partition(JOIN)
     if join and os.sep not in name:
@@ -107,9 +95,7 @@ def chosen(name: str, folder: Path) -> ModelInfo:
 def load(info: ModelInfo) -> Model | Joined:
     """Load a model; about 0.1 s. Its files are checked against the digests of its manifest.
 
-    Raises:
-        ConfigInvalid: the files are damaged, or not a model that turns tokens into vectors, or
-            what runs it is not installed.
+    Raises: ConfigInvalid (the files are damaged, or no model, or what runs it is not installed).
     """
     if info.parts:
         first, second = map(_loaded, info.parts)
@@ -147,15 +133,11 @@ def _describe(folder: Path, name: str, *, is_builtin: bool = False) -> ModelInfo
     try:
         declared = model.read(folder)
         return ModelInfo(
-            name=name,
-            id=model.identity(folder, declared),
-            dimensions=declared.dimensions,
-            folder=folder,
-            description=declared.description,
-            licence=declared.licence,
+            name=name, id=model.identity(folder, declared), dimensions=declared.dimensions,
+            folder=folder, description=declared.description, licence=declared.licence,
             size_bytes=sum((folder / file).stat().st_size for file in model.DIGESTED),
             is_builtin=is_builtin,
-        )
+        )  # fmt: skip
     except (ConfigInvalid, OSError) as error:
         problem = error.message if isinstance(error, ConfigInvalid) else str(error)
         return ModelInfo(

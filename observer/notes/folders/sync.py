@@ -31,7 +31,7 @@ from observer.notes.folders.items import (
 from observer.notes.folders.note_files import SyncReport
 from observer.notes.folders.writing import is_draft, remove_drafts
 from observer.redaction.redact import redact_text
-from observer.staleness.anchoring import names_files
+from observer.staleness.worktree_sync import names_files
 from observer.store.interface import Store
 from observer.store.writer import Writer
 

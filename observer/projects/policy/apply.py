@@ -1,7 +1,6 @@
 """Applying policies and excluded folders to an event: what remains is all, a part, or nothing.
 
-Files are recognized by name: content that is shown without it (by a variable that holds the path)
-is not. Folders are compared by their real paths, since a client may reach into one by a link.
+Files are recognized by name; folders by their real paths, since a client may reach in by a link.
 """
 
 from __future__ import annotations
@@ -58,9 +57,8 @@ class Exclusion:
     def applied(self, event: Event, folder: str) -> Event | None:
         """Return what may be recorded of an event that belongs to a folder, None if nothing may.
 
-        Relative paths count from where the client is. A call that names an excluded file keeps its
-        place without its input, since the next result is paired with it; and a result that comes
-        without its call may be of any file, so that what it says is left out.
+        A call that names an excluded file keeps its place without its input, since the next result
+        is paired with it; a result without its call may be of any file, so it loses its output.
         """
         if not self.folders:
             return event
@@ -70,7 +68,7 @@ class Exclusion:
         here = event.cwd or folder
         if isinstance(body, Outcome):
             return replace(event, body=replace(body, output=""))
-        action = _action(body)
+        action = body.of if isinstance(body, Intent) else body
         paths: Iterable[str] = _files(action)
         if isinstance(action, Command):
             paths = path_words(action.command)
@@ -106,19 +104,18 @@ _SECTION = re.compile(r"^(?:diff --git |diff --cc |commit [0-9a-f]{7,})")
 
 
 def apply_policy(event: Event, policy: Policy, policy_of: PolicyOf, *, root: str) -> Event | None:
-    """Return what may be recorded of an event, None if nothing may.
+    """Return what may be recorded of an event in work tree `root` ("": none), None if nothing may.
 
-    `policy` is that of the event's work tree `root` ("" for none); `policy_of` finds that of files
-    elsewhere.
+    `policy` is of that work tree; `policy_of` finds that of files elsewhere.
     """
     body = event.body
     if not is_captured(body):
         return event
     if policy.problem:
         return None
-    if policy.is_open and all(
+    if not (policy.exclude or policy.never) and all(
         bool(root) and path.startswith(f"{root}/") and ".." not in path
-        for path in _files(_action(body))
+        for path in _files(body.of if isinstance(body, Intent) else body)
     ):
         return event  # nearly every event: what follows would cost each of them
     left = _left(body, _View(event.cwd or root, policy, policy_of))
@@ -158,7 +155,8 @@ class _View:
     def hides(self, path: str) -> bool:
         """Return True if nothing is recorded of a file or folder, in whichever work tree it is."""
         named = os.path.normpath(os.path.join(self._here, path))
-        if self._is_inside(named) and not self.policy.exclude:
+        root = self.policy.root
+        if not self.policy.exclude and root and is_inside(named, root):
             return False
         names = {named}
         with suppress(ValueError):  # NUL or lone surrogates: no file
@@ -176,13 +174,10 @@ class _View:
         return any(self.hides_word(word) for word in words if "/" in word or "." in word)
 
     def _hides(self, path: str) -> bool:
-        if self._is_inside(path):
+        if self.policy.root and is_inside(path, self.policy.root):
             return self._is_excluded(self.policy, path)
         other = self._policy_of(path, self._here)
         return bool(other.problem) or self._is_excluded(other, path)
-
-    def _is_inside(self, path: str) -> bool:
-        return bool(self.policy.root) and is_inside(path, self.policy.root)
 
     @staticmethod
     def _is_excluded(policy: Policy, path: str) -> bool:
@@ -207,13 +202,14 @@ def _left_of(body: AnyBody, view: _View) -> AnyBody | None:
     if isinstance(body, Prompt):
         files = tuple(path for path in body.files if not view.hides(path))
         return body if files == body.files else replace(body, files=files)
-    if isinstance(body, Command | Search | ToolUse | Outcome):
-        return None if _is_about_excluded(body, view) else _without_output(body, view)
-    return body
-
-
-def _action(body: AnyBody) -> AnyBody:
-    return body.of if isinstance(body, Intent) else body
+    if not isinstance(body, Command | Search | ToolUse | Outcome):
+        return body
+    is_about = False
+    if view.policy.exclude and isinstance(body, Command):
+        is_about = any(map(view.hides_word, path_words(body.command)))
+    elif view.policy.exclude and isinstance(body, ToolUse):
+        is_about = view.mentions(body.input)
+    return None if is_about else _without_output(body, view)
 
 
 def _files(body: AnyBody) -> tuple[str, ...]:
@@ -224,14 +220,6 @@ def _files(body: AnyBody) -> tuple[str, ...]:
     if isinstance(body, FileRead):
         return body.paths
     return body.files if isinstance(body, Custom) else ()
-
-
-def _is_about_excluded(body: AnyBody, view: _View) -> bool:
-    if not view.policy.exclude:
-        return False
-    if isinstance(body, Command):
-        return any(map(view.hides_word, path_words(body.command)))
-    return isinstance(body, ToolUse) and view.mentions(body.input)
 
 
 def _without_output(body: Command | Search | ToolUse | Outcome, view: _View) -> AnyBody:

@@ -1,8 +1,7 @@
 """The policy of a root: its file, cached until that changes, and how long events are kept.
 
-Path patterns are in the style of gitignore, matched without a regular expression over the path. A
-policy only asks for retention: the user's settings decide. What settles other events (commits, the
-begin and end of sessions) stays as long as the longest of them.
+A policy only asks for retention: the user's settings decide. What settles other events (commits,
+the begin and end of sessions) stays as long as the longest of them.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from observer.core.model import Place, Project
 from observer.core.paths import is_inside
 from observer.core.routes import SAID
 from observer.core.value import Value
-from observer.projects.identity import main_folder
+from observer.projects import main_folder
 
 _Match = Callable[[str], re.Match[str] | None]
 _ANY_DEPTH = "**"
@@ -37,9 +36,8 @@ class PathPattern:
     """A glob relative to the root of a work tree.
 
     `*`, `?` and `[a-z]` stay within one folder; `**` stands for any number of folders. A pattern
-    without a slash, or with one at its end only, matches at any depth; with one at its end it
-    matches folders only. What matches a folder matches everything below it. Case counts. Raises:
-    ValueError (says what is wrong with the text).
+    without a slash before its end matches at any depth; with one at its end folders only. What
+    matches a folder matches everything below it. Case counts. Raises: ValueError (what is wrong).
     """
 
     def __init__(self, text: str) -> None:
@@ -123,7 +121,7 @@ class _Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     exclude: Annotated[
         tuple[Annotated[str, Meta(max_length=256)], ...], Meta(max_length=MOST_PATTERNS)
     ] = ()
-    never: tuple[str, ...] = ()
+    never: frozenset[str] = frozenset()
     retention_days: Annotated[int, Meta(ge=1, le=36_500)] | None = None
     # What a repository may be called where repositories are kept: neither escapes nor sentences.
     name: Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_][A-Za-z0-9._-]{0,39}\Z")] = ""
@@ -143,7 +141,7 @@ class PolicyProblem(Value):
         return f"{self.path}{f', line {self.line}' if self.line else ''}: {self.found}"
 
 
-class Policy(msgspec.Struct, frozen=True, kw_only=True):
+class Policy(_Written, frozen=True, kw_only=True):
     """What is in force in one work tree; the empty one restricts nothing.
 
     Patterns count from `root`, the work tree. After `retention_days` captured events may be
@@ -153,17 +151,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     root: str = ""
-    exclude: tuple[str, ...] = ()
-    never: frozenset[str] = frozenset()
-    retention_days: int | None = None
-    name: str = ""
-    sharing: Literal["all", "none"] = "all"
     problem: PolicyProblem | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether all that happens in the work tree may be recorded."""
-        return not (self.problem or self.exclude or self.never)
 
     def excludes(self, path: str, *, is_folder: bool = False) -> bool:
         """Return True if nothing is recorded of a file, named by its path from the root."""
@@ -224,11 +212,10 @@ def _checked(values: dict[str, Any], text: str, root: str) -> Policy:
             found = f"the key {_shown(key)} is unknown"
             hint = f"the keys are {', '.join(_EXPECTED)}"
         return unusable_policy(root, found, hint=hint, line=_line_of(key, text))
-    for kind in written.never:
-        if kind not in KINDS:
-            hint = f"the kinds are {', '.join(KINDS)}"
-            found = f"never: {_shown(kind)} is not a kind of event"
-            return unusable_policy(root, found, hint=hint, line=_line_of(kind, text, quoted=True))
+    for kind in sorted(written.never.difference(KINDS)):
+        hint = f"the kinds are {', '.join(KINDS)}"
+        found = f"never: {_shown(kind)} is not a kind of event"
+        return unusable_policy(root, found, hint=hint, line=_line_of(kind, text, quoted=True))
     for pattern in written.exclude:
         try:
             PathPattern(pattern)
@@ -236,14 +223,7 @@ def _checked(values: dict[str, Any], text: str, root: str) -> Policy:
             found = f"exclude: {_shown(pattern)} cannot be used: {error}"
             line = _line_of(pattern, text, quoted=True)
             return unusable_policy(root, found, hint="correct or remove that pattern", line=line)
-    return Policy(
-        root=root,
-        exclude=written.exclude,
-        never=frozenset(written.never),
-        retention_days=written.retention_days,
-        name=written.name,
-        sharing=written.sharing,
-    )
+    return Policy(root=root, **msgspec.structs.asdict(written))
 
 
 def _shown(text: str) -> str:
@@ -268,9 +248,8 @@ _Stamp = tuple[int, int, int, int, int]
 class Policies:
     """Looks policies up; a look that finds nothing new is one `lstat`. Thread-safe.
 
-    The file is read as it lies in the work tree, committed or not, like `.gitignore`. A linked
-    work tree without one has the policy of its main work tree. Folders below a root have none of
-    their own. The file is never followed as a link, nor opened where it is not a plain file.
+    The file counts as it lies in the work tree, committed or not; a linked work tree without one
+    has that of its main work tree. It is never followed as a link, nor opened if not a plain file.
     """
 
     def __init__(self) -> None:
@@ -370,7 +349,7 @@ class Retention:
             return False
         if at_ms < self._dropped.get(kind, 0):
             return True
-        return at_ms < _midnight(now_ms) - self.days(kind, at_most=at_most) * DAY_MS
+        return at_ms < now_ms - now_ms % DAY_MS - self.days(kind, at_most=at_most) * DAY_MS
 
     def days(self, kind: str, *, at_most: int = FOR_EVER) -> int:
         """Return for how many days events of a type are kept, `FOR_EVER` for ever."""
@@ -384,11 +363,7 @@ class Retention:
         """Return a time from which on nothing is expired, whatever it is."""
         shortest = min((self.days(name) for name in RETAINED), default=FOR_EVER)
         shortest = min(shortest, *at_most, FOR_EVER)
-        return max(_midnight(now_ms) - shortest * DAY_MS, *self._dropped.values(), 0)
-
-    def of_project(self, project: Project) -> int:
-        """Return for how many days what was captured in a project's work trees is kept, at most."""
-        return self.of_folders(*project.roots, *map(main_folder, project.common_dirs))
+        return max(now_ms - now_ms % DAY_MS - shortest * DAY_MS, *self._dropped.values(), 0)
 
     def of_folders(self, *roots: str) -> int:
         """Return for how many days what was captured in any of some roots is kept, at most."""
@@ -408,7 +383,3 @@ def asked_for(policies: Policies, roots: Iterable[str], settings: Settings) -> s
     more = {root: days for root, days in asked if days and agreed.get(root, FOR_EVER) > days}
     wanted = (f"{root}={days}" for root, days in (agreed | more).items())
     return shlex.join(("retention_by_folder", *wanted)) if more else ""
-
-
-def _midnight(now_ms: int) -> int:
-    return now_ms - now_ms % DAY_MS

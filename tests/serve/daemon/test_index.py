@@ -271,4 +271,4 @@ def test_a_model_that_nobody_needs_is_let_go(
     monkeypatch.setattr("observer.serve.drain.UNUSED_S", 0.0)
     put(store, *items(3))
     bench.model.encode_patiently("target")
-    bench.run(bench.tasks.run, bench.tasks.run_resting, until=lambda: not bench.model.is_loaded)
+    bench.run(bench.tasks.run, bench.tasks.run_resting, until=lambda: bench.model._model is None)
