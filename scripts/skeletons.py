@@ -21,15 +21,13 @@ Source: payloads of VERSION.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
 
 from observer.clients import tools
 from observer.clients.client import Client, prompt_sample
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, scripts
+from observer.clients.parts import Hooks, Servers, config_file, installer_of, placed
 from observer.clients.payload import event_of, inner, rest, text
-from observer.clients.config_files.context import InstallContext
 from observer.core.events import AnyBody, Custom, Event, Prompt, SessionEnd, SessionStart
 
 NAME = "{name}"
@@ -70,23 +68,15 @@ _READERS: Mapping[str, Callable[[Object], AnyBody]] = {{
 # --- how it is installed -------------------------------------------------------------------------
 
 
-def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
-    return {{
-        event: [{{"command": line}} for line in scripts(NAME, event, context)] for event in _READERS
-    }}
-
-
-def _folder(context: InstallContext) -> Path:
-    return context.user_home / ".{name}"
-
+HOOKS = Hooks(client=NAME, reporting={{event: {{}} for event in _READERS}}, is_grouped=False)
 
 CLIENTS = (
     Client(
         name=NAME,
         read=read,
         installer=installer_of(
-            ConfigFile(lambda context: _folder(context) / "hooks.json", [HookEntries(_wanted)]),
-            ConfigFile(lambda context: _folder(context) / "mcp.json", [Servers()]),
+            config_file(placed("", ".{name}", "hooks.json"), HOOKS.edited),
+            config_file(placed("", ".{name}", "mcp.json"), Servers().edited),
             notes=["Restart {title}."],
         ),
         programs=("{name}",),

@@ -19,13 +19,8 @@ Decoder: TypeAlias = Callable[[Envelope, Object], Iterable[Event]]
 It raises `Undecodable` for what cannot be a payload of the client. Fields and events that it does
 not know are data.
 """
-
-
-class Installer(NamedTuple):
-    """Plans what is put into a client's own files, hooks and MCP server, or taken out."""
-
-    install: Callable[[InstallContext], InstallPlan]
-    uninstall: Callable[[InstallContext], InstallPlan]
+Installer: TypeAlias = "Callable[[InstallContext], InstallPlan]"
+"""Plans what is put into a client's own files, hooks and MCP server, or taken out."""
 
 
 def hook_specific_output(text: str, event: str) -> bytes:

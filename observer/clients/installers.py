@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 from observer.clients.client import Client, Installer
 from observer.clients.config_files import file_edits
 from observer.clients.config_files.context import InstallContext, InstallPlan, hook_files
-from observer.clients.parts import OwnFile, installer_of, placed
+from observer.clients.parts import installer_of, own_file, placed
 from observer.clients.registry import clients
 from observer.core import disk
 from observer.core.errors import BadInput, ObserverError
@@ -73,7 +73,7 @@ def _agent(context: InstallContext) -> bytes:
 
 SERVICES = {
     "systemd": installer_of(
-        OwnFile(
+        own_file(
             placed("XDG_CONFIG_HOME", ".config", f"systemd/user/{UNIT}"),
             _unit,
             lambda context: os.fsencode(_quoted(f"{ENV_HOME}={context.home.root}")),
@@ -82,7 +82,7 @@ SERVICES = {
         farewell=[f"Stop it as well: systemctl --user disable --now {UNIT}"],
     ),
     "launchd": installer_of(
-        OwnFile(
+        own_file(
             placed("", "Library/LaunchAgents", f"{LABEL}.plist"),
             _agent,
             lambda context: os.fsencode(f"<string>{escape(str(context.home.root))}</string>"),
@@ -103,7 +103,7 @@ def install(name: str, context: InstallContext) -> InstallPlan:
 
     Raises BadInput for no client, or none of one repository; ConfigInvalid names a file in the way.
     """
-    plan = _installer(name, context).install(context)
+    plan = _installer(name, context)(context)
     edits = (*hook_files(context.home), *plan.edits)
     return replace(plan, edits=edits, root=plan.root or context.project)
 
@@ -113,7 +113,7 @@ def uninstall(name: str, context: InstallContext) -> InstallPlan:
 
     Raises as `install`.
     """
-    plan = _installer(name, context).uninstall(context)
+    plan = _installer(name, context)(replace(context, is_wanted=False))
     ours = (os.fsencode(context.home.hooks), b"/observer")  # the command may have moved
     backups = context.home.backups
     return replace(

@@ -17,7 +17,7 @@ from observer.ingest.decode import decode
 from observer.tools.registry import toolsets
 
 PACKAGE = """
-from observer.clients.client import Client, Installer
+from observer.clients.client import Client
 from observer.clients.config_files.context import InstallPlan
 from observer.core.events import Event, Prompt
 from observer.tools.registry import Toolset
@@ -30,10 +30,7 @@ def read(envelope, payload):
 def install(context):
     return InstallPlan(edits=(), notes=("nothing to do",))
 
-def uninstall(context):
-    return InstallPlan(edits=())
-
-QUILL = Client("quill", read, installer=Installer(install, uninstall))
+QUILL = Client("quill", read, installer=install)
 QUILLS = Toolset("Use it for quills.", lambda memory, here: ())
 TEXT = "not a client"
 """

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from observer.cli.mcp import snippets
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import LABEL, evidence, install, perform, uninstall
-from observer.clients.parts import Snippet, snippets
 from observer.clients.registry import clients
 from observer.core.errors import BadInput, ConfigInvalid, Undecodable
 from observer.core.paths import Home
@@ -109,24 +109,24 @@ def test_systemd_reads_a_unit_of_odd_paths(context: InstallContext, tmp_path: Pa
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def made(home: Path, tmp_path: Path) -> dict[str, Snippet]:
+def made(home: Path, tmp_path: Path) -> dict[str, str]:
     context = InstallContext(
         home=Home(home), user_home=tmp_path, observer="/o/observer", environ={}, folder=tmp_path
     )
-    return {one.client: one for one in snippets(context)}
+    return {one["client"]: one["text"] for one in snippets(context)}
 
 
 def test_the_usual_home_needs_no_environment(tmp_path: Path) -> None:
     found = made(tmp_path / ".observer", tmp_path)
-    assert found["any other"].text == "/o/observer mcp"
-    assert shlex.split(found["claude-code"].text)[-3:] == ["--", "/o/observer", "mcp"]
-    entry = json.loads(found["cursor"].text)["mcpServers"]["observer"]
+    assert found["any other"] == "/o/observer mcp"
+    assert shlex.split(found["claude-code"])[-3:] == ["--", "/o/observer", "mcp"]
+    entry = json.loads(found["cursor"])["mcpServers"]["observer"]
     assert entry == {"command": "/o/observer", "args": ["mcp"]}
 
 
 @pytest.mark.parametrize("client", ["cursor", "kiro", "claude-code", "any other"])
 def test_another_home_travels_with_the_entry(tmp_path: Path, client: str) -> None:
-    assert str(tmp_path / "my memory") in made(tmp_path / "my memory", tmp_path)[client].text
+    assert str(tmp_path / "my memory") in made(tmp_path / "my memory", tmp_path)[client]
 
 
 @pytest.mark.parametrize(

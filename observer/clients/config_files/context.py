@@ -26,7 +26,8 @@ class InstallContext:
     `observer` is the absolute path of our command. `project` is the repository that was asked for
     by name, if any; `folder` is the working folder. `environ` says where clients keep their files.
     `tools` names toolsets as `observer mcp --tools` takes them; empty leaves those of an entry.
-    `ctrl_r` says whether shells bind Ctrl-R; None leaves that as it is.
+    `ctrl_r` says whether shells bind Ctrl-R; None leaves that as it is. Without `is_wanted`, what
+    is ours is taken out.
     """
 
     home: Home
@@ -37,6 +38,7 @@ class InstallContext:
     project: Path | None = None
     tools: str = ""
     ctrl_r: bool | None = None
+    is_wanted: bool = True
 
     def place(self, variable: str, default: str) -> Path:
         """Return the folder that a variable names, else a folder in the user's home."""

@@ -113,7 +113,7 @@ _DIALECT = Dialect(
 
 # Seconds. Only PostToolUse comes often enough to be worth a background process; the others must
 # be over before the client goes on, or goes away (`claude -p` kills background hooks at its end).
-HOOKS = parts.OurHooks(
+HOOKS = parts.Hooks(
     client=NAME,
     reporting=parts.seconds("SessionStart", 10)
     | parts.seconds("UserPromptSubmit", 5)
@@ -121,9 +121,9 @@ HOOKS = parts.OurHooks(
     | parts.seconds("PostToolUseFailure Stop SubagentStop PostCompact SessionEnd", 5),
     # In the foreground, to be in time.
     recalling={
-        "PreToolUse": {"matcher": "Bash|Edit|MultiEdit|Write"},
-        "PostToolUse": {"matcher": "Bash"},
-        "PostToolUseFailure": {"matcher": "Bash"},
+        "PreToolUse": "Bash|Edit|MultiEdit|Write",
+        "PostToolUse": "Bash",
+        "PostToolUseFailure": "Bash",
     },
     matchers={"PostToolUse": "*", "PostToolUseFailure": "*"},
 )
@@ -143,17 +143,18 @@ def _state(context: InstallContext) -> Path:
 
 
 _FILES = parts.installer_of(
-    parts.ConfigFile(_settings, [HOOKS]),
-    parts.ConfigFile(_state, [parts.Servers(extra={"type": "stdio"})]),
+    parts.config_file(_settings, HOOKS.edited),
+    parts.config_file(_state, parts.Servers(extra={"type": "stdio"}).edited),
     notes=["Restart Claude Code. In a new workspace it runs no hooks before you trust the folder."],
 )
 
 
 def _install(context: InstallContext) -> InstallPlan:
-    plan = _FILES.install(context)
+    plan = _FILES(context)
     names = ".claude/settings.local.json and .mcp.json"
     note = f"Keep {names} out of git: they name paths of this machine."
-    return replace(plan, notes=(*plan.notes, note)) if context.project else plan
+    is_noted = context.project and context.is_wanted
+    return replace(plan, notes=(*plan.notes, note)) if is_noted else plan
 
 
 # --- Devin CLI -----------------------------------------------------------------------------------
@@ -175,7 +176,7 @@ _DEVIN = Dialect(
 
 # An event that the installed version does not know voids all hooks, so only the documented ones are
 # registered.
-DEVIN_HOOKS = parts.OurHooks(
+DEVIN_HOOKS = parts.Hooks(
     client=DEVIN,
     reporting=parts.seconds("SessionStart", 10)
     | parts.seconds("UserPromptSubmit PostToolUse PostCompaction Stop SessionEnd", 5),
@@ -196,7 +197,7 @@ CLIENTS = (
         name=NAME,
         read=_DIALECT.read,
         host=_host,
-        installer=_FILES._replace(install=_install),
+        installer=_install,
         check_hooks=partial(parts.check_switch, _settings, ("disableAllHooks",), off=True),
         per_project=True,
         programs=("claude",),
@@ -214,7 +215,7 @@ CLIENTS = (
         name=DEVIN,
         read=_read_devin,
         installer=parts.installer_of(
-            parts.ConfigFile(_devin_settings, [DEVIN_HOOKS, parts.Servers()]),
+            parts.config_file(_devin_settings, DEVIN_HOOKS.edited, parts.Servers().edited),
             notes=["Restart Devin CLI."],
         ),
         programs=("devin",),

@@ -10,7 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import orjson
 from msgspec import structs
@@ -21,7 +21,7 @@ from observer.clients.config_files.context import InstallContext, command
 from observer.clients.config_files.file_edits import FileEdit
 from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, Servers, installer_of, placed
+from observer.clients.parts import Servers, config_file, installer_of, placed
 from observer.clients.payload import event_of, inner, prose, rest, rows, span_ms, text, words
 from observer.core import events
 from observer.core.errors import ConfigInvalid
@@ -220,27 +220,21 @@ _OURS = "#!/bin/sh\n# Written by `observer install cline`; `observer uninstall c
 _TRANSPORT = frozenset({"type", "command", "args", "env", "cwd"})
 
 
-class _Executable(NamedTuple):
-    """The executable that Cline runs at one of its events."""
-
-    event: str
-
-    def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
-        """Plan it; raise ConfigInvalid if somebody else has a hook for the event."""
-        path = context.place("CLINE_DIR", ".cline") / "hooks" / self.event
-        program = shlex.quote(str(context.home.hooks / "cline"))
-        script = f"{_OURS}[ ! -x {program} ] || exec {program} {self.event}\n".encode()
-        before = read_file(path)
-        if not is_wanted:
-            return FileEdit(path=path, before=before, after=None if before == script else before)
-        if before is not None and not before.startswith(_OURS.encode()):
-            line = command(context.home, NAME, self.event)
-            raise ConfigInvalid(
-                f"{path} is a hook of somebody else, and Cline runs one for each event",
-                hint=f"let it pass its input on to {line}, and print what that prints,"
-                " or remove it",
-            )
-        return FileEdit(path=path, before=before, after=script, mode=0o755)
+def _executable(event: str, context: InstallContext) -> FileEdit:
+    """Plan what Cline runs at an event; raise ConfigInvalid if somebody else has a hook for it."""
+    path = context.place("CLINE_DIR", ".cline") / "hooks" / event
+    program = shlex.quote(str(context.home.hooks / "cline"))
+    script = f"{_OURS}[ ! -x {program} ] || exec {program} {event}\n".encode()
+    before = read_file(path)
+    if not context.is_wanted:
+        return FileEdit(path=path, before=before, after=None if before == script else before)
+    if before is not None and not before.startswith(_OURS.encode()):
+        line = command(context.home, NAME, event)
+        raise ConfigInvalid(
+            f"{path} is a hook of somebody else, and Cline runs one for each event",
+            hint=f"let it pass its input on to {line}, and print what that prints, or remove it",
+        )
+    return FileEdit(path=path, before=before, after=script, mode=0o755)
 
 
 _servers = placed("CLINE_DIR", ".cline", "data/settings/cline_mcp_settings.json")
@@ -267,8 +261,10 @@ CLIENTS = (
         name=NAME,
         read=read,
         installer=installer_of(
-            *map(_Executable, _EVENTS),
-            ConfigFile(_servers, [Servers(extra={"type": "stdio"}, flat=_flat, shaped=_shaped)]),
+            *(partial(_executable, event) for event in _EVENTS),
+            config_file(
+                _servers, Servers(extra={"type": "stdio"}, flat=_flat, shaped=_shaped).edited
+            ),
             notes=["Restart Cline; it looks for hooks when it starts."],
         ),
         programs=("cline",),

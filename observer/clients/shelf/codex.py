@@ -68,36 +68,30 @@ _DIALECT = Dialect(
 # It runs a hook only after the user has approved it, and remembers that by the hook's place in the
 # file and its text: ours stand at the end, and an update keeps their places and those of others.
 
-HOOKS = parts.OurHooks(
+HOOKS = parts.Hooks(
     client=NAME,
     # Seconds; at the end of a session it waits 3 at most.
     reporting=parts.seconds("SessionStart", 10)
     | parts.seconds("UserPromptSubmit PostToolUse Stop SubagentStop PostCompact", 5)
     | parts.seconds("SessionEnd", 3),
-    recalling={
-        "PreToolUse": {"matcher": "^(Bash|apply_patch)$"},
-        "PostToolUse": {"matcher": "^Bash$"},
-    },
+    recalling={"PreToolUse": "^(Bash|apply_patch)$", "PostToolUse": "^Bash$"},
 )
 
 
-class _Settings:
-    """`config.toml`: a table `mcp_servers.observer`, our MCP server, and the trust in our hooks.
+def _edit_settings(context: InstallContext) -> FileEdit:
+    """Plan `config.toml`: the table of our MCP server, and without it no trust in our hooks.
 
     The table is put behind everything else, and taken out line by line; other text stays as it is.
     """
 
-    def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
-        """Plan that the server is in it, or that neither is any longer."""
+    def change(text: str) -> str:
+        if context.is_wanted:
+            return put_server(text, context)
+        return drop_server(_without_trust(text, context), context)
 
-        def change(text: str) -> str:
-            if is_wanted:
-                return put_server(text, context)
-            return drop_server(_without_trust(text, context), context)
-
-        return parts.edit_text(
-            _settings(context), change, check=load, is_left_over=lambda after: not after.strip()
-        )
+    return parts.edit_text(
+        _settings(context), change, check=load, is_left_over=lambda after: not after.strip()
+    )
 
 
 _hooks = parts.placed("CODEX_HOME", ".codex", "hooks.json")
@@ -262,8 +256,8 @@ CLIENTS = (
         name=NAME,
         read=_DIALECT.read,
         installer=parts.installer_of(
-            parts.ConfigFile(_hooks, [HOOKS]),
-            _Settings(),
+            parts.config_file(_hooks, HOOKS.edited),
+            _edit_settings,
             notes=[
                 "Start Codex and trust the hooks under /hooks: until then it skips them silently."
             ],

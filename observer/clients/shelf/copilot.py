@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import orjson
@@ -20,9 +20,9 @@ from msgspec import structs
 from observer.clients import tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
-from observer.clients.config_files.context import InstallContext, command
+from observer.clients.config_files.context import InstallContext
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, placed, scripts
+from observer.clients.parts import Hooks, Servers, config_file, installer_of, placed
 from observer.clients.payload import inner, text
 from observer.core.events import Delegation, Event
 from observer.core.text import word_set
@@ -118,21 +118,20 @@ _VSCODE = Dialect(client=VSCODE, tools=VSCODE_TOOLS, noise={"PreToolUse"})
 
 # Seconds. Nothing is asked before a tool call: a hook that fails there, and be it that the script
 # is gone, denies the call.
+_OPTIONS = {"type": "command", "timeoutSec": 5}
 _EVENTS = (
     *("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStop"),
     *("PreCompact", "Stop", "SessionEnd"),
 )
-
-
-def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
-    wanted: dict[str, list[object]] = {}
-    for event in _EVENTS:
-        entry = {"type": "command", "timeoutSec": 10 if event == "SessionStart" else 5}
-        wanted[event] = [{**entry, "bash": line} for line in scripts(NAME, event, context)]
-    recall = command(context.home, "recall", NAME, "PostToolUse")
-    asks = {"type": "command", "bash": recall, "timeoutSec": 5, "matcher": "Bash"}
-    wanted["PostToolUse"].append(asks)
-    return wanted
+HOOKS = Hooks(
+    client=NAME,
+    reporting=dict.fromkeys(_EVENTS, _OPTIONS) | {"SessionStart": {**_OPTIONS, "timeoutSec": 10}},
+    recalling={"PostToolUse": "Bash"},
+    asking=_OPTIONS,
+    key="bash",
+    version=1,
+    is_grouped=False,
+)
 
 
 def _format_reminder(text: str, event: str) -> bytes:
@@ -157,14 +156,14 @@ CLIENTS = (
             VSCODE if "sessionId" in payload and "hookEventName" in payload else NAME
         ),
         installer=installer_of(
-            ConfigFile(
+            config_file(
                 placed("COPILOT_HOME", ".copilot", "hooks/observer.json"),
-                [HookEntries(_wanted, key="bash", version=1)],
+                HOOKS.edited,
                 leftovers=({}, {"version": 1}),
             ),
-            ConfigFile(
+            config_file(
                 placed("COPILOT_HOME", ".copilot", "mcp-config.json"),
-                [Servers(extra={"type": "local", "tools": ["*"]})],
+                Servers(extra={"type": "local", "tools": ["*"]}).edited,
             ),
             notes=["Restart Copilot CLI; it reads its hooks when it starts."],
         ),
@@ -184,7 +183,7 @@ CLIENTS = (
         name=VSCODE,
         read=_VSCODE.read,
         installer=installer_of(
-            ConfigFile(_vscode_servers, [Servers(("servers",), {"type": "stdio"})]),
+            config_file(_vscode_servers, Servers(("servers",), {"type": "stdio"}).edited),
             notes=["VS Code runs the hooks of Copilot CLI: observer install copilot"],
         ),
         programs=("code",),

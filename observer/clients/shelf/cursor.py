@@ -6,7 +6,7 @@ folder is Cursor's. Source: the hook engine in the client's SDK, 1.0.32.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,7 +16,7 @@ from msgspec import structs
 from observer.clients import parts, tools
 from observer.clients.claude_events import key_of
 from observer.clients.client import Client, prompt_sample
-from observer.clients.config_files.context import InstallContext, InstallPlan, command
+from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.payload import (
     event_of,
@@ -206,26 +206,19 @@ _READERS: Mapping[str, Callable[[Object], Bodies]] = {
 
 # One event name that the installed version does not know voids the whole file without a word, so
 # only those are registered that every version with session hooks has.
-_EVENTS: Mapping[str, parts.Options] = (
-    parts.seconds("sessionStart", 10)
+HOOKS = parts.Hooks(
+    client=NAME,
+    # Seconds. `postToolUse` is only for what no `after…` event reports; those report more.
+    reporting=parts.seconds("sessionStart", 10)
     | parts.seconds("beforeSubmitPrompt afterShellExecution afterMCPExecution afterFileEdit", 5)
     | {"postToolUse": {"matcher": "Read|Grep|Delete|Task|WebFetch|WebSearch", "timeout": 5}}
-    | parts.seconds("postToolUseFailure subagentStop afterAgentResponse stop sessionEnd", 5)
+    | parts.seconds("postToolUseFailure subagentStop afterAgentResponse stop sessionEnd", 5),
+    # Nothing before an action: those hooks permit or deny it, and a permission is the person's.
+    recalling={"postToolUse": "Shell", "postToolUseFailure": "Shell"},
+    start="sessionStart",
+    version=1,
+    is_grouped=False,
 )
-"""Timeouts in seconds. `postToolUse` only for what no `after…` event reports; those report more."""
-_RECALLING = ("postToolUse", "postToolUseFailure")
-"""Nothing before an action: those hooks permit or deny it, and a permission is the person's."""
-
-
-def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
-    wanted: dict[str, list[object]] = {}
-    for event, options in _EVENTS.items():
-        lines = parts.scripts(NAME, event, context, start="sessionStart")
-        wanted[event] = [{"command": line, **options} for line in lines]
-    for event in _RECALLING:
-        line = command(context.home, "recall", NAME, event)
-        wanted[event].append({"command": line, "matcher": "Shell", "timeout": 5})
-    return wanted
 
 
 def _folder(context: InstallContext) -> Path:
@@ -235,12 +228,12 @@ def _folder(context: InstallContext) -> Path:
 
 
 _FILES = parts.installer_of(
-    parts.ConfigFile(
+    parts.config_file(
         lambda context: _folder(context) / "hooks.json",
-        [parts.HookEntries(_wanted, version=1)],
+        HOOKS.edited,
         leftovers=({}, {"version": 1}),
     ),
-    parts.ConfigFile(lambda context: _folder(context) / "mcp.json", [parts.Servers()]),
+    parts.config_file(lambda context: _folder(context) / "mcp.json", parts.Servers().edited),
     notes=["Open a new chat in Cursor; Settings > Hooks shows whether the file was accepted."],
 )
 
@@ -248,19 +241,19 @@ _FILES = parts.installer_of(
 def _install(context: InstallContext) -> InstallPlan:
     """Plan hooks and MCP server; raise ConfigInvalid for a link, which Cursor refuses."""
     hooks = _folder(context) / "hooks.json"
-    if hooks.is_symlink():
+    if context.is_wanted and hooks.is_symlink():
         raise ConfigInvalid(
             f"{hooks} is a symbolic link, and Cursor refuses hooks files that are",
             hint="put the file itself in its place, then repeat",
         )
-    return _FILES.install(context)
+    return _FILES(context)
 
 
 CLIENTS = (
     Client(
         name=NAME,
         read=read,
-        installer=_FILES._replace(install=_install),
+        installer=_install,
         per_project=True,
         programs=("cursor", "cursor-agent"),
         folders=(".cursor", ".config/Cursor", "Library/Application Support/Cursor"),

@@ -14,7 +14,7 @@ from observer.clients import claude_events, tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
 from observer.clients.envelope import Json, Object
-from observer.clients.parts import ConfigFile, OurHooks, Servers, installer_of, placed, seconds
+from observer.clients.parts import Hooks, Servers, config_file, installer_of, placed, seconds
 from observer.clients.payload import flag, inner, number, parsed, rows, text
 from observer.core.events import AnyBody, Intent
 from observer.core.text import uncoloured, word_set
@@ -92,12 +92,12 @@ _DIALECT = Dialect(
 # --- how it is installed -------------------------------------------------------------------------
 
 # Seconds.
-HOOKS = OurHooks(
+HOOKS = Hooks(
     client=NAME,
     # PreToolUse is all that it reports of a command that fails.
     reporting=seconds("SessionStart", 10)
     | seconds("UserPromptSubmit PreToolUse PostToolUse Stop SubagentStop PreCompact SessionEnd", 5),
-    recalling={"PostToolUse": {"matcher": "Execute"}},
+    recalling={"PostToolUse": "Execute"},
     matchers={"PreToolUse": "Execute", "PostToolUse": "*"},
 )
 
@@ -106,10 +106,10 @@ CLIENTS = (
         name=NAME,
         read=_DIALECT.read,
         installer=installer_of(
-            ConfigFile(placed("", ".factory", "settings.json"), [HOOKS]),
-            ConfigFile(
+            config_file(placed("", ".factory", "settings.json"), HOOKS.edited),
+            config_file(
                 placed("", ".factory", "mcp.json"),
-                [Servers(extra={"type": "stdio", "disabled": False})],
+                Servers(extra={"type": "stdio", "disabled": False}).edited,
             ),
             notes=["Restart Droid; it reads its settings when it starts."],
         ),

@@ -140,12 +140,12 @@ _DIALECT = Dialect(
 
 # --- how it is installed -------------------------------------------------------------------------
 
-HOOKS = parts.OurHooks(
+HOOKS = parts.Hooks(
     client=NAME,
     # It counts milliseconds. Its hooks may print JSON alone: anything else is shown to the person.
     reporting=parts.seconds("SessionStart", 10_000)
     | parts.seconds("BeforeAgent AfterTool AfterAgent SessionEnd", 5_000),
-    recalling={"AfterTool": {"matcher": _SHELL}},
+    recalling={"AfterTool": _SHELL},
     asking={"timeout": 5_000},
     matchers={"AfterTool": ".*"},
 )
@@ -178,15 +178,12 @@ _QWEN = Dialect(
 )
 
 # No names: two handlers with one name are one to Qwen Code.
-QWEN_HOOKS = parts.OurHooks(
+QWEN_HOOKS = parts.Hooks(
     client=QWEN,
     reporting=parts.seconds("SessionStart", 10)
     | parts.seconds("UserPromptSubmit PostToolUse PostToolUseFailure Stop", 5)
     | parts.seconds("SubagentStop PostCompact SessionEnd", 5),
-    recalling={
-        "PostToolUse": {"matcher": "run_shell_command"},
-        "PostToolUseFailure": {"matcher": "run_shell_command"},
-    },
+    recalling={"PostToolUse": _SHELL, "PostToolUseFailure": _SHELL},
     matchers={"PostToolUse": "*", "PostToolUseFailure": "*"},
 )
 
@@ -197,7 +194,7 @@ CLIENTS = (
         name=NAME,
         read=_DIALECT.read,
         installer=parts.installer_of(
-            parts.ConfigFile(_settings, [HOOKS, parts.Servers()]),
+            parts.config_file(_settings, HOOKS.edited, parts.Servers().edited),
             notes=["Restart Gemini CLI; it reads its settings when it starts."],
         ),
         check_hooks=partial(parts.check_switch, _settings, ("hooksConfig", "enabled"), off=False),
@@ -217,7 +214,7 @@ CLIENTS = (
         name=QWEN,
         read=_QWEN.read,
         installer=parts.installer_of(
-            parts.ConfigFile(_qwen_settings, [QWEN_HOOKS, parts.Servers()]),
+            parts.config_file(_qwen_settings, QWEN_HOOKS.edited, parts.Servers().edited),
             notes=["Restart Qwen Code; it reads its settings when it starts."],
         ),
         check_hooks=partial(parts.check_switch, _qwen_settings, ("disableAllHooks",), off=True),

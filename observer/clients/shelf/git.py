@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
-from observer.clients.client import Client, Installer
+from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext, InstallPlan, command, shipped
 from observer.clients.config_files.file_edits import FileEdit, mode_of
 from observer.clients.config_files.file_edits import read as read_file
@@ -167,13 +167,13 @@ def _includes(context: InstallContext, path: Path) -> bool:
     return f"include.path\n{_included(context)}" in said.split("\0")
 
 
-def _edit(context: InstallContext, *, is_wanted: bool) -> FileEdit:
+def _edit(context: InstallContext) -> FileEdit:
     """Plan that git's configuration includes our sections, or no longer; git edits a copy of it."""
     path = configuration(context)
     before = read_file(path)
-    if _includes(context, path) == is_wanted:
+    if _includes(context, path) == context.is_wanted:
         return FileEdit(path=path, before=before, after=before)
-    how = ["--add"] if is_wanted else ["--fixed-value", "--unset-all"]
+    how = ["--add"] if context.is_wanted else ["--fixed-value", "--unset-all"]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "config"
         copy.write_bytes(before or b"")
@@ -208,7 +208,7 @@ def _install(context: InstallContext) -> InstallPlan:
     if version(context) >= CONFIGURED_SINCE:
         where = "in every repository" if context.project is None else f"in {context.project}"
         return InstallPlan(
-            edits=(_edit(context, is_wanted=True),),
+            edits=(_edit(context),),
             notes=(f"git runs the hooks {where}, beside those that are there.",),
         )
     root = _repository(context)
@@ -222,7 +222,7 @@ def _install(context: InstallContext) -> InstallPlan:
 
 def _uninstall(context: InstallContext) -> InstallPlan:
     """Plan the removal of configured hooks, and of hook files in the repository around us."""
-    edits = [_edit(context, is_wanted=False)]
+    edits = [_edit(context)]
     root = _repository(context)
     if root is not None:
         shared = _ask(context, *SHARED_FOLDER, folder=root)
@@ -412,7 +412,7 @@ CLIENTS = (
         name=NAME,
         read=read,
         takes_json=False,
-        installer=Installer(_install, _uninstall),
+        installer=lambda it: _install(it) if it.is_wanted else _uninstall(it),
         per_project=True,
         programs=("git",),
         tried="2.39.5",

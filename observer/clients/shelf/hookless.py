@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from observer.clients import generic
 from observer.clients.client import Client
-from observer.clients.parts import ConfigFile, Servers, installer_of, placed
+from observer.clients.parts import Servers, config_file, installer_of, placed
 
 CLIENTS = (
     # What its hooks are given is documented nowhere.
@@ -12,7 +12,7 @@ CLIENTS = (
         name="antigravity",
         read=generic.read,
         installer=installer_of(
-            ConfigFile(placed("", ".gemini", "config/mcp_config.json"), [Servers()])
+            config_file(placed("", ".gemini", "config/mcp_config.json"), Servers().edited)
         ),
         programs=("agy", "antigravity"),
         folders=(".antigravity", ".gemini/antigravity"),
@@ -23,9 +23,9 @@ CLIENTS = (
         name="zed",
         read=generic.read,
         installer=installer_of(
-            ConfigFile(
+            config_file(
                 placed("XDG_CONFIG_HOME", ".config", "zed/settings.json"),
-                [Servers(("context_servers",))],
+                Servers(("context_servers",)).edited,
             ),
             notes=[
                 "Claude Code, Codex CLI and others run their own hooks in Zed: install those too."
@@ -39,8 +39,9 @@ CLIENTS = (
         read=generic.read,
         installer=installer_of(
             # As its source says; its editors read such files beside `config.yaml`, which is YAML.
-            ConfigFile(
-                placed("CONTINUE_GLOBAL_DIR", ".continue", "mcpServers/observer.json"), [Servers()]
+            config_file(
+                placed("CONTINUE_GLOBAL_DIR", ".continue", "mcpServers/observer.json"),
+                Servers().edited,
             ),
             notes=["Its command, cn, reads config.yaml alone: see observer mcp list --snippets."],
         ),

@@ -11,6 +11,7 @@ agent pages and the code of its ancestor.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -18,12 +19,12 @@ from typing import TypeAlias
 from msgspec import structs
 
 from observer.clients import tools
-from observer.clients.client import Client, Installer, prompt_sample
+from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files import jsonc
 from observer.clients.config_files.context import InstallContext, InstallPlan, command
 from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, HookEntries, Servers, merge, runs_ours, scripts
+from observer.clients.parts import Hooks, OurFile, Part, Servers, config_file, merge, runs_ours
 from observer.clients.payload import NOTHING, event_of, flag, inner, number, prose, rest, rows, text
 from observer.core import events
 from observer.core.own_tools import is_own_tool
@@ -232,7 +233,13 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
 # SessionEnd is missing from older versions, which may refuse a file that names it.
 _TRIGGERS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
 _AGENT_EVENTS = ("agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop")
-_AGENT_TIMEOUT_MS = 5000
+_AGENT_HOOKS = Hooks(
+    client=CLI,
+    reporting={event: {"timeout_ms": 5000} for event in _AGENT_EVENTS},
+    matchers={"preToolUse": "*", "postToolUse": "*"},
+    start="agentSpawn",
+    is_grouped=False,
+)
 _AGENT: dict[str, object] = {
     "name": "observer",
     "description": "The default agent, with a memory of earlier sessions",
@@ -241,35 +248,28 @@ _AGENT: dict[str, object] = {
 }
 
 
-class _HookFile:
-    """Our hooks in a file of version v1: a list of them for all triggers."""
-
-    def put(self, text: str, context: InstallContext) -> str:
-        """Return the text with our hooks."""
-        if jsonc.at(text, ("version",)) is None:
-            text = jsonc.put(text, ("version",), "v1")
+def _hook_list(text: str, context: InstallContext) -> str:
+    """Return the text of a file of version v1, a list for all triggers, with our hooks or not."""
+    wanted: list[object] = []
+    if context.is_wanted:
         wanted = [_hook(context, f"observer-{one}", one, "post") for one in _TRIGGERS]
         wanted.insert(1, _hook(context, "observer-context", "SessionStart", "context"))
-        return merge(text, ("hooks",), wanted, partial(_is_our_hook, context))
+        if jsonc.at(text, ("version",)) is None:
+            text = jsonc.put(text, ("version",), "v1")
+    return merge(
+        text,
+        ("hooks",),
+        wanted,
+        lambda one: isinstance(one, dict) and runs_ours(context, one.get("action")),
+    )
 
-    def drop(self, text: str, context: InstallContext) -> str:
-        """Return the text without our hooks."""
-        return merge(text, ("hooks",), [], partial(_is_our_hook, context))
 
-
-class _OwnAgent:
-    """What makes a file an agent; it is left where the user has put hooks into it."""
-
-    def put(self, text: str, _: InstallContext) -> str:
-        """Return the text with what is missing."""
-        for key, value in _AGENT.items():
-            if jsonc.at(text, (key,)) is None:
-                text = jsonc.put(text, (key,), value)
-        return text
-
-    def drop(self, text: str, _: InstallContext) -> str:
-        """Return the text as it is: nobody needs it once the hooks are gone."""
-        return text
+def _own_agent(text: str, context: InstallContext) -> str:
+    """Return the text of a file with what makes it an agent, which nobody needs without hooks."""
+    for key, value in _AGENT.items() if context.is_wanted else ():
+        if jsonc.at(text, (key,)) is None:
+            text = jsonc.put(text, (key,), value)
+    return text
 
 
 def _hook(context: InstallContext, name: str, trigger: str, script: str) -> dict[str, object]:
@@ -281,37 +281,11 @@ def _hook(context: InstallContext, name: str, trigger: str, script: str) -> dict
     return {**common, "action": action, "timeout": 10}  # seconds
 
 
-def _is_our_hook(context: InstallContext, entry: object) -> bool:
-    return isinstance(entry, dict) and runs_ours(context, entry.get("action"))
-
-
-def _of_agent(context: InstallContext) -> Mapping[str, list[object]]:
-    found: dict[str, list[object]] = {}
-    for event in _AGENT_EVENTS:
-        matcher = {"matcher": "*"} if event.endswith("ToolUse") else {}
-        found[event] = [
-            {**matcher, "command": line, "timeout_ms": _AGENT_TIMEOUT_MS}
-            for line in scripts(CLI, event, context, start="agentSpawn")
-        ]
-    return found
-
-
 def _folder(context: InstallContext) -> Path:
     return (context.project or context.user_home) / ".kiro"
 
 
-def _agent(path: Path, *parts: _OwnAgent) -> ConfigFile:
-    return ConfigFile(lambda _: path, [*parts, HookEntries(_of_agent)], leftovers=({}, _AGENT))
-
-
-def _hook_file(path: Path) -> ConfigFile:
-    return ConfigFile(lambda _: path, [_HookFile()], leftovers=({}, {"version": "v1"}))
-
-
-_SERVERS = ConfigFile(lambda context: _folder(context) / "settings" / "mcp.json", [Servers()])
-
-
-def _files(context: InstallContext) -> tuple[list[ConfigFile], list[ConfigFile]]:
+def _files(context: InstallContext) -> tuple[list[OurFile], list[OurFile]]:
     """Return our files and others' agents, and hook files of others that name us.
 
     Kiro itself converts an agent's hooks to such files.
@@ -319,31 +293,30 @@ def _files(context: InstallContext) -> tuple[list[ConfigFile], list[ConfigFile]]
     hooks = _folder(context) / "hooks" / "observer.json"
     agent = _folder(context) / "agents" / "observer.json"
     mark = str(context.home.hooks).encode()
+
+    def hook_file(path: Path) -> OurFile:
+        return config_file(lambda _: path, _hook_list, leftovers=({}, {"version": "v1"}))
+
+    def agent_file(path: Path, *more: Part) -> OurFile:
+        return config_file(lambda _: path, *more, _AGENT_HOOKS.edited, leftovers=({}, _AGENT))
+
     beside = (path for path in sorted(hooks.parent.glob("*.json")) if path != hooks)
-    converted = [_hook_file(path) for path in beside if mark in (read_file(path) or b"")]
-    agents = [_agent(path) for path in sorted(agent.parent.glob("*.json")) if path != agent]
-    return [_hook_file(hooks), *agents, _agent(agent, _OwnAgent()), _SERVERS], converted
+    converted = [hook_file(path) for path in beside if mark in (read_file(path) or b"")]
+    agents = [agent_file(path) for path in sorted(agent.parent.glob("*.json")) if path != agent]
+    servers = config_file(lambda _: _folder(context) / "settings" / "mcp.json", Servers().edited)
+    return [hook_file(hooks), *agents, agent_file(agent, _own_agent), servers], converted
 
 
 def _install(context: InstallContext) -> InstallPlan:
     """Plan hooks in both formats, an agent that has them, and the MCP server."""
     ours, converted = _files(context)
-    return InstallPlan(
-        edits=(
-            *(one.edit(context, is_wanted=True) for one in ours),
-            *(one.edit(context, is_wanted=False) for one in converted),
-        ),
-        notes=(
-            "Trust the workspace in Kiro: it loads nothing in one that is not trusted.",
-            "Kiro CLI before 3.0, and headless runs: kiro-cli agent set-default --name observer",
-        ),
+    gone = replace(context, is_wanted=False)
+    edits = (*(edit(context) for edit in ours), *(edit(gone) for edit in converted))
+    notes = (
+        "Trust the workspace in Kiro: it loads nothing in one that is not trusted.",
+        "Kiro CLI before 3.0, and headless runs: kiro-cli agent set-default --name observer",
     )
-
-
-def _uninstall(context: InstallContext) -> InstallPlan:
-    """Plan the removal of all of it."""
-    edits = (one.edit(context, is_wanted=False) for found in _files(context) for one in found)
-    return InstallPlan(edits=tuple(edits))
+    return InstallPlan(edits=edits, notes=notes if context.is_wanted else ())
 
 
 CLIENTS = (
@@ -351,7 +324,7 @@ CLIENTS = (
         name=NAME,
         read=read,
         host=_host,
-        installer=Installer(_install, _uninstall),
+        installer=_install,
         per_project=True,
         programs=("kiro", "kiro-cli"),
         folders=(".kiro",),

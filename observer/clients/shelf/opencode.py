@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import structs
 
@@ -20,7 +20,7 @@ from observer.clients.config_files.context import InstallContext
 from observer.clients.config_files.file_edits import FileEdit
 from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import Servers, edit_json, installer_of, placed, plug_in
+from observer.clients.parts import OurFile, Servers, config_file, installer_of, placed, plug_in
 from observer.clients.payload import event_of, inner, joined, rest, rows, text, token_usage
 from observer.core import events
 
@@ -167,35 +167,29 @@ def _shaped(entry: dict[str, Any]) -> dict[str, Any]:
 _SERVERS = Servers(("mcp",), {"type": "local", "enabled": True}, _flat, _shaped)
 
 
-class _Settings(NamedTuple):
-    """One of two files, with comments or without, in which a client of this family has settings.
+def _settings(client: str, schema: str, *, has_comments: bool) -> OurFile:
+    """Return what plans one of two files, with comments or without, that have a client's settings.
 
     Our server goes into the one that is there; the client adds its schema to one without.
     """
 
-    client: str
-    schema: str
-    has_comments: bool
+    def put_schema(text: str, context: InstallContext) -> str:
+        is_new = context.is_wanted and not text.strip()
+        return jsonc.put(text, ("$schema",), schema) if is_new else text
 
-    def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
-        """Plan that our server is in this file, or no longer."""
-        folder = context.place("XDG_CONFIG_HOME", ".config") / self.client
-        commented, plain = (folder / f"{self.client}.{ending}" for ending in ("jsonc", "json"))
-        is_here = is_wanted and self.has_comments == commented.exists()
-
-        path = commented if self.has_comments else plain
-        if is_wanted and not is_here:
+    def edit(context: InstallContext) -> FileEdit:
+        folder = context.place("XDG_CONFIG_HOME", ".config") / client
+        commented, plain = (folder / f"{client}.{ending}" for ending in ("jsonc", "json"))
+        path = commented if has_comments else plain
+        if context.is_wanted and has_comments != commented.exists():
             before = read_file(path)
             return FileEdit(path=path, before=before, after=before)
+        of_client = config_file(
+            lambda _: path, put_schema, _SERVERS.edited, leftovers=({}, {"$schema": schema})
+        )
+        return of_client(context)
 
-        def change(text: str) -> str:
-            if not is_wanted:
-                return _SERVERS.drop(text, context)
-            if not text.strip():
-                text = jsonc.put(text, ("$schema",), self.schema)
-            return _SERVERS.put(text, context)
-
-        return edit_json(path, change, leftovers=({}, {"$schema": self.schema}))
+    return edit
 
 
 def _client(name: str, schema: str, tried: str, *markers: str) -> Client:
@@ -208,8 +202,8 @@ def _client(name: str, schema: str, tried: str, *markers: str) -> Client:
                 Path(__file__).with_suffix(".js"),
                 placed("XDG_CONFIG_HOME", ".config", f"{name}/plugins/observer.js"),
             ),
-            _Settings(name, schema, has_comments=True),
-            _Settings(name, schema, has_comments=False),
+            _settings(name, schema, has_comments=True),
+            _settings(name, schema, has_comments=False),
             notes=[f"Restart {name}; it loads plugins when it starts."],
         ),
         programs=(name,),

@@ -11,7 +11,7 @@ from msgspec import structs
 from observer.clients import tools
 from observer.clients.client import Client, HookSample, plain_text
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, Servers, installer_of, placed, plug_in
+from observer.clients.parts import Servers, config_file, installer_of, placed, plug_in
 from observer.clients.payload import event_of, inner, prose, rest, text, token_usage
 from observer.core import events
 
@@ -97,7 +97,7 @@ CLIENTS = (
                 placed("PI_CODING_AGENT_DIR", ".pi/agent", "extensions/observer.js"),
             ),
             # Versions before 1.6 do not read it.
-            ConfigFile(placed("PI_CODING_AGENT_DIR", ".pi/agent", "mcp.json"), [Servers()]),
+            config_file(placed("PI_CODING_AGENT_DIR", ".pi/agent", "mcp.json"), Servers().edited),
             notes=["Restart Pi; it loads extensions when it starts."],
         ),
         programs=("pi",),

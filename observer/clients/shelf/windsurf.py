@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
 
 from observer.clients import tools
 from observer.clients.client import Client, HookSample
-from observer.clients.config_files.context import InstallContext, command
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, placed
+from observer.clients.parts import Hooks, Servers, config_file, installer_of, placed
 from observer.clients.payload import event_of, inner, rest, rows, text
 from observer.core.events import AnyBody, Command, Custom, Event, FileRead, FileWrite, Prompt, Reply
 from observer.core.text import word_set
@@ -65,24 +64,15 @@ _READERS: Mapping[str, Callable[[Object], AnyBody]] = {
 # --- how it is installed -------------------------------------------------------------------------
 
 _FOLDER = ".codeium/windsurf"
-_EVENTS = (
-    *("pre_user_prompt", "post_read_code", "post_write_code", "post_run_command"),
-    *("post_mcp_tool_use", "post_cascade_response"),
-)
-
-
-def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
-    lines = {event: command(context.home, "post", NAME, event) for event in _EVENTS}
-    return {event: [{"command": line, "show_output": False}] for event, line in lines.items()}
-
+HOOKS = Hooks(NAME, {event: {"show_output": False} for event in _READERS}, is_grouped=False)
 
 CLIENTS = (
     Client(
         name=NAME,
         read=read,
         installer=installer_of(
-            ConfigFile(placed("", _FOLDER, "hooks.json"), [HookEntries(_wanted)]),
-            ConfigFile(placed("", _FOLDER, "mcp_config.json"), [Servers()]),
+            config_file(placed("", _FOLDER, "hooks.json"), HOOKS.edited),
+            config_file(placed("", _FOLDER, "mcp_config.json"), Servers().edited),
             notes=["Restart Windsurf."],
         ),
         programs=("windsurf",),
