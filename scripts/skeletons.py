@@ -21,14 +21,14 @@ Source: payloads of VERSION.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from observer.clients import tools
-from observer.clients.client import Client, prompt_sample
+from observer.clients.client import Client, Reader, bodies, prompt_sample
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import Hooks, Servers, config_file, installer_of, placed
-from observer.clients.payload import event_of, inner, rest, text
-from observer.core.events import AnyBody, Custom, Event, Prompt, SessionEnd, SessionStart
+from observer.clients.payload import event_of, inner, text
+from observer.core.events import AnyBody, Event, Prompt, SessionEnd, SessionStart
 
 NAME = "{name}"
 
@@ -41,11 +41,9 @@ _BASE = frozenset({{"hook_event_name", "session_id", "cwd"}})
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one hook call into the event it reports."""
     name = text(payload, "hook_event_name") or envelope.event
-    reader = _READERS.get(name)
-    unknown = Custom(name=f"{{NAME}}:{{name}}", text=rest(payload, beside=_BASE))
     session, cwd = text(payload, "session_id"), text(payload, "cwd")
-    body = reader(payload) if reader else unknown
-    yield event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name)
+    for body in bodies(_READERS.get(name), payload, kind=f"{{NAME}}:{{name}}", beside=_BASE):
+        yield event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name)
 
 
 def _tool(payload: Object) -> AnyBody:
@@ -57,7 +55,7 @@ def _tool(payload: Object) -> AnyBody:
     return tools.make(call, TOOLS)
 
 
-_READERS: Mapping[str, Callable[[Object], AnyBody]] = {{
+_READERS: Mapping[str, Reader] = {{
     "SessionStart": lambda _: SessionStart(),
     "UserPromptSubmit": lambda payload: Prompt(text=text(payload, "prompt")),
     "PostToolUse": _tool,

@@ -29,7 +29,7 @@ PURPOSES = {
     "Share": {"sync": "sync", "promote": "sync"},
     "Set up": {"install": "install", "uninstall": "install", "config": "config", "mcp": "mcp"},
     "Operate": {
-        "status": "lifecycle", "doctor": "doctor.command", "log": "log", "up": "lifecycle",
+        "status": "lifecycle", "doctor": "doctor.command", "log": "read", "up": "lifecycle",
         "down": "lifecycle", "backup": "backup", "restore": "backup", "export": "backup",
         "daemon": "daemon",
     },

@@ -28,10 +28,8 @@ from observer.tools.status import current
 def config_command() -> None:
     """List settings with their meaning, or change one."""
     values = msgspec.to_builtins(config.written(home()))
-    if output.as_json(values):
-        return
     rows = ((name, _shown(values[name]), meaning) for name, _default, meaning in config.describe())
-    output.table(("setting", "value", "meaning"), rows)
+    output.table(("setting", "value", "meaning"), rows, value=values)
 
 
 @command("get", "observer config get http_port", of=config_command)

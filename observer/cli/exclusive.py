@@ -42,17 +42,16 @@ def alone(here: Home, *, tries: int = 1) -> Iterator[None]:
     """
     substitute = client.stand_by(here) if client.is_running(here) else None
     client.stop(here)
+    is_interrupted = False
     try:
         with _held(here, tries):
             yield
     except KeyboardInterrupt:
-        if _brought_back(here, substitute) and substitute:
+        is_interrupted = True
+        raise
+    finally:  # what failed is the greater trouble than a daemon that is down
+        if _brought_back(here, substitute) and substitute and is_interrupted:
             note("interrupted; the daemon runs as before")
-        raise
-    except BaseException:
-        _brought_back(here, substitute)  # what failed is the greater trouble
-        raise
-    _brought_back(here, substitute)  # what was asked for is done
 
 
 @contextmanager

@@ -343,8 +343,6 @@ def show_list(context: InstallContext) -> None:
     """Print every client that can be installed, what it has, and when it last reported."""
     last = last_reports(context.home)
     rows = [_listed(client, context, last) for client in clients().values() if client.installer]
-    if output.as_json(rows):
-        return
     shown = (
         (
             *(row["client"], _short(row["found"], context) or "-", " + ".join(row["offers"])),
@@ -354,7 +352,7 @@ def show_list(context: InstallContext) -> None:
         for row in rows
     )
     columns = ("client", "found", "offers", "installed", "tried", "last heard")
-    output.table(columns, shown, spare=("tried", "offers", "found"))
+    output.table(columns, shown, spare=("tried", "offers", "found"), value=rows)
 
 
 def _listed(client: Client, context: InstallContext, last: Mapping[str, int]) -> dict[str, Any]:

@@ -19,23 +19,14 @@ WAIT_S = 30.0
 
 
 @command("up", "observer up")
-@click.option("--explain", is_flag=True, help="Say what is recorded, where, and how to stop.")
-def up_command(*, explain: bool) -> None:
+def up_command() -> None:
     """Start the daemon, and return when it answers."""
     home_guard.bring_up(home())
     mention_paused()
     status = current(home(), wait_s=WAIT_S)
-    if output.as_json(status):
-        return
-    if explain:
-        from observer.cli.policy import explained  # noqa: PLC0415 - as below
-
-        for name, text in explained(home()):
-            output.say(f"{name:<13} {text}")
-    else:
-        output.say(f"observer {status.version} is up (pid {status.pid}), home {status.home}")
-        if status.degraded:
-            output.note(f"degraded: {status.degraded}")
+    where = f"observer {status.version} is up (pid {status.pid}), home {status.home}"
+    remark = f"degraded: {status.degraded}" if status.degraded else ""
+    output.respond(status, where, remark=remark)
 
 
 @command("down", "observer down")

@@ -43,8 +43,6 @@ def model_command() -> None:
     if used not in {info.name for info in models}:
         models.append(registry.chosen(used, here.models))
     rows = [_row(info, used) for info in models]
-    if output.as_json(rows):
-        return
     columns = ("name", "used", "dimensions", "size", "licence", "description")
     spare = ("licence", "dimensions", "size")
     cells = (
@@ -53,7 +51,8 @@ def model_command() -> None:
         | {"description": row["problem"] or row["description"]}
         for row in rows
     )
-    output.table(columns, ([row[name] for name in columns] for row in cells), spare=spare)
+    shown = ([row[name] for name in columns] for row in cells)
+    output.table(columns, shown, spare=spare, value=rows)
 
 
 @command("use", "observer config model use deep", of=model_command)

@@ -330,9 +330,9 @@ def folder_command() -> None:
             for each in memory.files.listed.all()
         ]
     columns = ("name", "notes", "project", "path")
-    if not output.as_json([dict(zip(columns, row, strict=True)) for row in found]):
-        none = "no note folders; add one with: observer note folder add PATH"
-        output.table(columns, found, none=none)
+    rows = [dict(zip(columns, row, strict=True)) for row in found]
+    none = "no note folders; add one with: observer note folder add PATH"
+    output.table(columns, found, none=none, value=rows)
 
 
 @command("add", "observer note folder add docs/decisions", of=folder_command)
@@ -409,10 +409,10 @@ def folder_history_command(*, name: str | None, limit: int) -> None:
     with open_memory() as memory:
         path = memory.files.listed.named(name).path if name else ""
         found = [each for each in memory.files.versions.all() if path in {"", each.folder}][:limit]
-    if not output.as_json([_change_row(each) for each in found]):
-        rows = ((i.number, minute(i.at_ms), i.act, f"{i.folder}/{i.path}") for i in found)
-        none = "no changes; what is older than 30 days is not kept"
-        output.table(("number", "when", "what", "path"), rows, none=none)
+    rows = ((i.number, minute(i.at_ms), i.act, f"{i.folder}/{i.path}") for i in found)
+    none = "no changes; what is older than 30 days is not kept"
+    value = [_change_row(each) for each in found]
+    output.table(("number", "when", "what", "path"), rows, none=none, value=value)
 
 
 def _change_row(change: NoteChange) -> dict[str, object]:

@@ -149,12 +149,16 @@ def table(
     *,
     spare: Sequence[str] = (),
     none: str = "",
+    value: object = None,
 ) -> None:
     """Print rows in aligned columns below their names, numbers to the right; `none` without rows.
 
     Where a terminal is too narrow, the widest column is folded; where that would leave it less
-    than `_ROOMY_CELLS`, the `spare` columns are left out first, in that order.
+    than `_ROOMY_CELLS`, the `spare` columns are left out first, in that order. If JSON is wanted,
+    a `value` is printed instead, and no row is asked for.
     """
+    if value is not None and as_json(value):
+        return
     texts = (["" if value is None else str(value) for value in row] for row in rows)
     cells = [[" ".join(clean(text).split()) for text in row] for row in texts]
     if none and not cells:

@@ -1,4 +1,4 @@
-"""What is recorded: of a path (`policy`), in this project (`status`), at all (`up --explain`)."""
+"""What is recorded: of a path (`policy`), and in this project (`status`)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from observer.cli import output
 from observer.cli.commands import command
 from observer.cli.session import reading
-from observer.clients.config_files.context import current_context
-from observer.clients.installers import evidence, installed
 from observer.clients.registry import clients
 from observer.core import config
 from observer.core.clock import iso_ms, now_ms
@@ -29,47 +26,31 @@ from observer.projects.policy import FILE, Policies, Policy
 from observer.projects.policy.apply import Exclusion
 
 
-class PolicyDecision(msgspec.Struct, frozen=True, kw_only=True):
-    """What applies to a path; `file` is "" without a policy, `why` is "" if it is recorded."""
-
-    path: str
-    root: str
-    file: str = ""
-    exclude: tuple[str, ...] = ()
-    never: tuple[str, ...] = ()
-    retention_days: int | None = None
-    name: str = ""
-    sharing: str = "all"
-    problem: str = ""
-    hint: str = ""
-    is_recorded: bool = True
-    why: str = ""
-
-
 @command("policy", "observer policy src/fixtures/customers.csv")
 @click.argument("path", default=".", type=click.Path(path_type=Path))
 def policy_command(*, path: Path) -> int:
     """Show a repository's policy, and whether a path is recorded."""
     answer = decision(Path(os.path.abspath(working_folder() / path)))  # noqa: PTH100 - links count
     if not output.as_json(answer):
-        output.say(answer.file or "no policy here")
-        if answer.problem:
-            output.say(f"cannot be used: {answer.problem}\nwhat to do: {answer.hint}")
+        output.say(answer["file"] or "no policy here")
+        if answer["problem"]:
+            output.say(f"cannot be used: {answer['problem']}\nwhat to do: {answer['hint']}")
         rows = [
-            ("exclude", ", ".join(answer.exclude)),
-            ("never", ", ".join(answer.never)),
-            ("retention_days", str(answer.retention_days or "")),
-            ("name", answer.name),
-            ("sharing", answer.sharing if answer.file and not answer.problem else ""),
+            *((name, ", ".join(answer[name])) for name in ("exclude", "never")),
+            *((name, str(answer[name] or "")) for name in ("retention_days", "name")),
+            ("sharing", answer["sharing"] if answer["file"] and not answer["problem"] else ""),
         ]
         output.fields([row for row in rows if row[1]])
-        recorded = f"not recorded: {answer.why}" if answer.why else "recorded"
-        output.say(f"{answer.path}: {recorded}")
-    return 1 if answer.problem else 0
+        recorded = f"not recorded: {answer['why']}" if answer["why"] else "recorded"
+        output.say(f"{answer['path']}: {recorded}")
+    return 1 if answer["problem"] else 0
 
 
-def decision(path: Path) -> PolicyDecision:
-    """Return what applies to an absolute path. Raises ConfigInvalid: settings cannot be used."""
+def decision(path: Path) -> dict[str, Any]:
+    """Return what applies to an absolute path: no `file` is no policy, no `why` is recorded.
+
+    Raises ConfigInvalid: settings cannot be used.
+    """
     is_folder = path.is_dir()
     folder = str(path) if is_folder else work_tree_of(str(path), "/") or str(path.parent)
     place = detect_place(folder)
@@ -83,13 +64,21 @@ def decision(path: Path) -> PolicyDecision:
         why = f"paused {paused_text(paused(pauses[0]))}"
     if not why and os.environ.get("OBSERVER_PRIVATE", "0") not in {"", "0"}:
         why = "OBSERVER_PRIVATE is set in this shell"
-    said: dict[str, Any] = {}
-    if policy.root:
-        said = {"file": f"{place.root}/{FILE}", "never": tuple(sorted(policy.never))}
-        said |= {n: getattr(policy, n) for n in ("exclude", "retention_days", "name", "sharing")}
-    if wrong := policy.root and policy.problem:
-        said |= {"file": wrong.path, "problem": str(wrong), "hint": wrong.hint}
-    return PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why, **said)
+    wrong = policy.problem if policy.root else None
+    return {
+        "path": str(path),
+        "root": place.root,
+        "file": wrong.path if wrong else f"{place.root}/{FILE}" if policy.root else "",
+        "exclude": policy.exclude,
+        "never": tuple(sorted(policy.never)),
+        "retention_days": policy.retention_days,
+        "name": policy.name,
+        "sharing": policy.sharing,
+        "problem": str(wrong or ""),
+        "hint": wrong.hint if wrong else "",
+        "is_recorded": not why,
+        "why": why,
+    }
 
 
 def _why(path: Path, policy: Policy, settings: Settings, *, root: str, is_folder: bool) -> str:
@@ -108,27 +97,21 @@ OWN = "observer"
 """The client of what observer itself stores, such as notes."""
 
 
-class Here(PolicyDecision, frozen=True, kw_only=True):
-    """What is recorded in a project, `heard` of whom, and the file `given` to the last agent."""
+def here(home: Home) -> dict[str, Any] | None:
+    """Return what holds in the project around the current folder; None outside of one.
 
-    heard: dict[str, str] = msgspec.field(default_factory=dict)
-    given: str = ""
-    given_at: str | None = None
-    given_to: str = ""
-
-
-def here(home: Home) -> Here | None:
-    """Return what holds in the project around the current folder; None outside of one."""
+    It is `heard` of whom and when, and which file was `given` to the last agent.
+    """
     try:
         rule = decision(working_folder())
     except OSError:  # as it stands above
         return None
-    if not rule.root:
+    if not rule["root"]:
         return None
-    heard: dict[str, Any] = {}
+    found = {**rule, "heard": {}, "given": "", "given_at": None, "given_to": ""}
     with suppress(ObserverError, OSError):  # what is wrong with the store stands above
-        heard = _heard(home, rule.root)
-    return Here(**msgspec.structs.asdict(rule), **heard)
+        found |= _heard(home, rule["root"])
+    return found
 
 
 def _heard(home: Home, root: str) -> dict[str, Any]:
@@ -152,44 +135,24 @@ def _heard(home: Home, root: str) -> dict[str, Any]:
     return {"heard": heard, **given}
 
 
-def described(here: Here) -> list[tuple[str, str]]:
+def described(here: dict[str, Any]) -> list[tuple[str, str]]:
     """Return it as rows for a person."""
-    parts = [", ".join(part) for part in (here.never, here.exclude) if part]
-    but = f", but no {', nor '.join(parts)}" if parts and not here.why else ""
-    recorded = f"not recorded: {here.why}" if here.why else f"recorded{but}"
+    parts = [", ".join(part) for part in (here["never"], here["exclude"]) if part]
+    but = f", but no {', nor '.join(parts)}" if parts and not here["why"] else ""
+    recorded = f"not recorded: {here['why']}" if here["why"] else f"recorded{but}"
 
     def ago(at: str) -> str:
         return f"{age_text(now_ms() - (iso_ms(at) or 0))} ago"
 
-    heard = ", ".join(f"{name} {ago(at)}" for name, at in here.heard.items())
-    lines = [("this folder", f"{here.root}: {recorded}")]
+    heard = ", ".join(f"{name} {ago(at)}" for name, at in here["heard"].items())
+    lines = [("this folder", f"{here['root']}: {recorded}")]
     lines.append(("reported by", heard or "nobody yet; connect your clients: observer install"))
-    if here.given:
+    if here["given"]:
         whom, of = "no agent yet", ""
-        if here.given_at:
-            whom = f"{here.given_to} {ago(here.given_at)}"
-            changed_ms = Path(here.given).stat().st_mtime_ns // 1_000_000
-            whom += ", changed since" if iso(changed_ms) > here.given_at else ""
-            of = f" --client {here.given_to}"
+        if here["given_at"]:
+            whom = f"{here['given_to']} {ago(here['given_at'])}"
+            changed_ms = Path(here["given"]).stat().st_mtime_ns // 1_000_000
+            whom += ", changed since" if iso(changed_ms) > here["given_at"] else ""
+            of = f" --client {here['given_to']}"
         lines.append(("context to", f"{whom}; see: observer context{of}"))
     return lines
-
-
-def explained(home: Home) -> list[tuple[str, str]]:
-    """Return what was found, is recorded and is not, where it lies and how to stop, as rows."""
-    context, settings = current_context(home), config.load(home)
-    known = [one for one in clients().values() if one.installer]
-    found = [one.name for one in known if evidence(one, context)]
-    heard = installed(context)
-    kept_out = "secrets of known forms, <private>…</private>"
-    kept_out += "".join(f", {folder}" for folder in settings.exclude)
-    sent = f"summaries go to {settings.llm_url}" if settings.llm_url else "nothing is sent anywhere"
-    waits = "nothing yet but commits that are imported; connect: observer install"
-    does = f"prompts, replies, edits, commands and commits of {', '.join(heard)}"
-    return [
-        ("found", ", ".join(found) or "no client that observer knows"),
-        ("recorded", does if heard else waits),
-        ("not recorded", f"{kept_out}; more: observer config set exclude FOLDER"),
-        ("lies in", f"{home.root}, readable by you alone; {sent}"),
-        ("to stop", "observer pause, for good: observer uninstall --all"),
-    ]

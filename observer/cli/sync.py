@@ -128,8 +128,7 @@ def members_command(*, name: str) -> None:
     """Show the machines that are in; of a server the logins."""
     with closing(_team(name)[1]) as carrier:
         rows = [{"id": one, "person": person} for one, person in carrier.members()]
-    if not output.as_json(rows):
-        output.table(("id", "person"), [(one["id"], one["person"]) for one in rows])
+    output.table(("id", "person"), [(one["id"], one["person"]) for one in rows], value=rows)
 
 
 @command("expel", "observer sync expel memory 5b1e0c…", of=sync_command)

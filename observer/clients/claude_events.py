@@ -9,11 +9,10 @@ from zlib import crc32
 from msgspec.structs import replace
 
 from observer.clients import tools
-from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.payload import dump, event_of, flag, inner, rest, span_ms, text, token_usage
+from observer.clients.client import Reader, bodies
+from observer.clients.envelope import Envelope, Object
+from observer.clients.payload import event_of, flag, inner, span_ms, text, token_usage
 from observer.core import events
-
-Reader: TypeAlias = Callable[[Object], events.AnyBody | None]
 
 
 class Dialect(NamedTuple):
@@ -40,25 +39,20 @@ class Dialect(NamedTuple):
         name = self.aliases.get(given, given)
         if given in self.noise:
             return
-        bodies: Iterable[events.AnyBody]
+        found: Iterable[events.AnyBody]
         if name in _TOOL_EVENTS:
             call = self.correct(read_call(payload, failed=name == "PostToolUseFailure"))
-            bodies = tools.effects(call, self.tools)
-        elif reader := self.readers.get(name) or _READERS.get(name):
-            bodies = filter(None, [reader(payload)])
+            found = tools.effects(call, self.tools)
         else:
-            bodies = (
-                events.Custom(name=f"{self.client}:{name}", text=rest(payload, beside=_BASE)),
-            )
-        for body in bodies:
-            session = text(payload, "session_id", "sessionId") or envelope.env.get(
-                self.session_variable, ""
-            )
-            project = envelope.env.get("CLAUDE_PROJECT_DIR")
-            turn = text(payload, self.turn)
-            cwd = text(payload, "cwd")
-            # Without an id, `agent_type` names the main agent's own persona.
-            agent_id = text(payload, "agent_id")
+            reader = self.readers.get(name) or _READERS.get(name)
+            found = bodies(reader, payload, kind=f"{self.client}:{name}", beside=_BASE)
+        session = text(payload, "session_id", "sessionId")
+        session = session or envelope.env.get(self.session_variable, "")
+        project = envelope.env.get("CLAUDE_PROJECT_DIR")
+        cwd, turn = text(payload, "cwd"), text(payload, self.turn)
+        # Without an id, `agent_type` names the main agent's own persona.
+        agent_id = text(payload, "agent_id")
+        for body in found:
             yield replace(
                 event_of(envelope, body, client=self.client, session=session, cwd=cwd, name=given),
                 agent=f"{text(payload, 'agent_type')}/{agent_id}" if agent_id else "",
@@ -122,18 +116,13 @@ def _compaction(payload: Object) -> events.AnyBody:
     return events.Compaction(trigger=text(payload, "trigger"), summary=kept)
 
 
-def _file_changed(payload: Object) -> events.AnyBody:
-    operation = _FILE_CHANGES.get(text(payload, "event"), "edit")
-    return events.FileWrite(path=text(payload, "file_path"), operation=operation)
-
-
 def _task(payload: Object) -> events.AnyBody:
-    given: dict[str, Json] = {
+    given = {
         "taskId": text(payload, "task_id"),
         "subject": text(payload, "task_subject"),
         "description": text(payload, "task_description"),
     }
-    return events.ToolUse(tool=text(payload, "hook_event_name"), input=dump(given))
+    return tools.other(tools.ToolCall(tool=text(payload, "hook_event_name"), given=given))
 
 
 _READERS: Mapping[str, Reader] = {
@@ -149,7 +138,9 @@ _READERS: Mapping[str, Reader] = {
     "SubagentStop": _subagent,
     "PreCompact": _compaction,
     "PostCompact": _compaction,
-    "FileChanged": _file_changed,
+    "FileChanged": lambda payload: events.FileWrite(
+        path=text(payload, "file_path"), operation=_FILE_CHANGES.get(text(payload, "event"), "edit")
+    ),
     "TaskCreated": _task,
     "TaskCompleted": _task,
 }

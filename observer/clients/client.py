@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import orjson
 
 from observer.clients.envelope import Envelope, Object
-from observer.core.events import Event
+from observer.clients.payload import rest
+from observer.core.events import AnyBody, Custom, Event
 
 if TYPE_CHECKING:
     from observer.clients.config_files.context import InstallContext, InstallPlan
@@ -19,24 +20,26 @@ Decoder: TypeAlias = Callable[[Envelope, Object], Iterable[Event]]
 It raises `Undecodable` for what cannot be a payload of the client. Fields and events that it does
 not know are data.
 """
+Reader: TypeAlias = Callable[[Object], AnyBody | Iterable[AnyBody] | None]
+"""Says what an event of a client reports."""
 Installer: TypeAlias = "Callable[[InstallContext], InstallPlan]"
 """Plans what is put into a client's own files, hooks and MCP server, or taken out."""
+
+
+def bodies(
+    reader: Reader | None, given: Object, *, kind: str, beside: Collection[str] = ()
+) -> Iterable[AnyBody]:
+    """Return what an event says; one without a reader is kept as it came, named by its `kind`."""
+    if reader is None:
+        return (Custom(name=kind, text=rest(given, beside=beside)),)
+    found = reader(given)
+    return found if isinstance(found, Iterable) else filter(None, (found,))
 
 
 def hook_specific_output(text: str, event: str) -> bytes:
     """Return a reminder in the JSON of Claude Code, which other clients read as well."""
     output = {"hookEventName": event, "additionalContext": text}
     return orjson.dumps({"hookSpecificOutput": output})
-
-
-def context_output(text: str) -> bytes:
-    """Return the context of a session's start in the same JSON."""
-    return hook_specific_output(text, "SessionStart")
-
-
-def plain_text(text: str, _event: str) -> bytes:
-    """Return a reminder as it is."""
-    return text.encode()
 
 
 class HookSample(NamedTuple):

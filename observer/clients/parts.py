@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 from observer.clients.client import Installer
 from observer.clients.config_files import jsonc
 from observer.clients.config_files.context import InstallContext, InstallPlan, command, is_ours
-from observer.clients.config_files.file_edits import FileEdit, read
+from observer.clients.config_files.file_edits import FileEdit, read_file
 from observer.core.errors import ConfigInvalid
 from observer.core.json_text import dump
 from observer.core.paths import ENV_HOME
@@ -90,7 +90,7 @@ def edit_text(
     `change` gets plain line feeds. Raises ConfigInvalid, which names the file, where `check` or the
     change raises ValueError.
     """
-    before = read(path)
+    before = read_file(path)
     try:
         found = (before or b"").decode()
         check(found)
@@ -288,7 +288,7 @@ def our_handlers(text: str, context: InstallContext) -> Iterator[tuple[str, int,
 def check_switch(path: PathOf, key: jsonc.Path, context: InstallContext, *, off: bool) -> None:
     """Raise ConfigInvalid if a JSON file has the setting by which a client runs no hooks."""
     file = path(context)
-    if jsonc.at((read(file) or b"").decode(errors="replace"), key) is off:
+    if jsonc.at((read_file(file) or b"").decode(errors="replace"), key) is off:
         name = ".".join(map(str, key))
         raise ConfigInvalid(
             f"hooks are switched off by {name} in {file}", hint=f"remove {name} from that file"
@@ -336,7 +336,7 @@ def own_file(
 
     def edit(context: InstallContext) -> FileEdit:
         file = path(context)
-        before = read(file)
+        before = read_file(file)
         is_known = before is not None and _MARK.encode() in before
         if not context.is_wanted:
             is_gone = is_known and home(context) in (before or b"")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from observer.clients.envelope import Envelope, Json, Object
@@ -55,7 +55,7 @@ def quoted(value: Json, limit: int = 80) -> str:
     return repr(redact_text(str(value)[:_QUOTABLE])[:limit])
 
 
-def rest(given: Object, *, beside: frozenset[str]) -> str:
+def rest(given: Object, *, beside: Collection[str]) -> str:
     """Return the fields that are not in `beside` as JSON text: what an unknown event says."""
     return dump({key: value for key, value in given.items() if key not in beside})
 

@@ -13,18 +13,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import (
-    NOTHING,
-    dump,
-    flag,
-    inner,
-    joined,
-    number,
-    prose,
-    rows,
-    text,
-    words,
-)
+from observer.clients.payload import dump, flag, inner, joined, number, prose, rows, text, words
 from observer.core.events import Command, Delegation, Edit, FileRead, FileWrite, Search, ToolUse
 from observer.core.own_tools import OWN_PRIVATE_TOOLS, own_tool_name
 from observer.core.value import SymbolChanges, Value
@@ -94,7 +83,7 @@ class ToolCall(Value):
     """
 
     tool: str
-    given: Object = NOTHING
+    given: Object = msgspec.field(default_factory=dict)
     response: Json = None
     error: str = ""
     failed: bool | None = None
@@ -174,7 +163,7 @@ def _printed(call: ToolCall, answer: Object) -> str:
 
 
 def _object(value: Json) -> Object:
-    return value if isinstance(value, dict) else NOTHING
+    return value if isinstance(value, dict) else {}
 
 
 def write(call: ToolCall) -> FileWrite:
@@ -192,7 +181,7 @@ def write(call: ToolCall) -> FileWrite:
         edits=hunks(answer),
         content=content,
         tool=call.tool,
-        error=_why_failed(call),
+        error=call.error or "failed" * bool(call.failed),
         symbols=_symbol_changes(path, before, content),
     )
 
@@ -239,7 +228,7 @@ def unified_hunks(diff: str) -> list[Json]:
     ]
 
 
-def _side(lines: tuple[str, ...], sign: str) -> str:
+def _side(lines: Iterable[str], sign: str) -> str:
     return "\n".join(line[1:] for line in lines if line[:1] in (" ", sign))
 
 
@@ -257,17 +246,13 @@ def _symbol_changes(path: str, before: str | None, after: str | None) -> SymbolC
     return symbol_changes_of(path, before, after)
 
 
-def _why_failed(call: ToolCall) -> str:
-    return call.error or ("failed" if call.failed else "")
-
-
 def _changed(call: ToolCall, operation: _Change, *edits: Edit) -> FileWrite:
     return FileWrite(
         path=text(call.given, *_PATHS),
         operation=operation,
         edits=tuple(each for each in edits if each.old or each.new),
         tool=call.tool,
-        error=_why_failed(call),
+        error=call.error or "failed" * bool(call.failed),
     )
 
 
@@ -400,8 +385,6 @@ def _edits(body: str) -> Iterator[Edit]:
     """Yield the replacements of an update, with the lines around them."""
     for hunk in _HUNK.split(body):
         lines = [line or " " for line in hunk.strip("\n").split("\n")]
-        old, new = (
-            "\n".join(line[1:] for line in lines if line[0] in (" ", sign)) for sign in "-+"
-        )
+        old, new = (_side(lines, sign) for sign in "-+")
         if old != new:
             yield Edit(old=old, new=new)

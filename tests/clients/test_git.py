@@ -347,7 +347,7 @@ def test_a_hook_that_was_put_out_of_use_is_named_and_comes_back(
         assert missing_hooks(installed, ()) == []
         deed(installed)
         (found,) = missing_hooks(installed, ())
-        assert found.found == f"in {installed.folder}, not run: post-commit"
+        assert found.message == f"in {installed.folder}, not run: post-commit"
         assert "observer install git" in found.hint
         (installed.folder / ".git/hooks/post-commit.old").unlink(missing_ok=True)
         make(install("git", installed), installed)
@@ -359,7 +359,7 @@ def test_hooks_beside_a_folder_of_hooks_are_missed_until_they_are_called(
 ) -> None:
     husky(installed)
     (found,) = missing_hooks(installed, ())
-    assert "core.hooksPath" in found.found
+    assert "core.hooksPath" in found.message
     for event in EVENTS:
         assert event in found.hint
         put(installed.folder / ".husky" / event, command(installed.home, "post", "git", event))
@@ -390,7 +390,7 @@ def test_the_work_trees_of_a_bare_repository_are_where_to_repeat(
     (bare.folder / "hooks/post-merge").unlink()
     for context in (bare, tree):
         (found,) = missing_hooks(context, ())
-        assert found.found == f"in {bare.folder}, not run: post-merge"
+        assert found.message == f"in {bare.folder}, not run: post-merge"
         assert "work tree" in found.hint
     make(install("git", tree), tree)
     assert missing_hooks(bare, ()) == []
@@ -401,7 +401,7 @@ def test_hooks_of_a_home_that_was_moved_are_missed(installed: InstallContext) ->
     assert missing_hooks(moved, ()) == []
     installed.home.root.rename(moved.home.root)
     (found,) = missing_hooks(moved, ())
-    assert "post-rewrite" in found.found
+    assert "post-rewrite" in found.message
 
 
 @pytest.mark.parametrize("deed", [lefthook, pre_commit, husky])

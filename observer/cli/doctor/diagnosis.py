@@ -310,7 +310,7 @@ def _git_hooks(context: InstallContext) -> Iterator[Diagnosis]:
     with suppress(ObserverError), reading(context.home) as reader:  # the database has its own check
         folders = [path for project in reader.projects() for path in project.common_dirs]
     try:
-        found = [wrong(name, each.found, each.hint) for each in missing_hooks(context, folders)]
+        found = [refused(name, each) for each in missing_hooks(context, folders)]
     except ObserverError as error:
         found = [refused(name, error)]
     yield from found or [well(name, "all that were installed run")]

@@ -10,10 +10,11 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from observer.clients.config_files.file_edits import FileEdit, read
+from observer.clients.config_files.file_edits import FileEdit, read_file
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import SHIPPED_HOOKS, Home, working_folder
 from observer.git.launch import absolute_entries
@@ -111,7 +112,9 @@ def hook_files(home: Home) -> list[FileEdit]:
         if script.parent.name == "git" and script.name == "config":
             content = content.replace(b"@POST@", os.fsencode(post))
         mode = 0o700 if content.startswith(b"#!") else 0o600
-        edit = FileEdit(path=target, before=read(target), after=content, mode=mode, is_ours=True)
+        edit = FileEdit(
+            path=target, before=read_file(target), after=content, mode=mode, is_ours=True
+        )
         if edit.is_change:
             edits.append(edit)
     return edits
@@ -125,10 +128,7 @@ def command(home: Home, *words: str) -> str:
 
 def is_ours(home: Home, line: object) -> bool:
     """Return True if a command line in a client's configuration runs one of our scripts."""
-    if not isinstance(line, str):
-        return False
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        return False
+    words: list[str] = []
+    with suppress(ValueError):
+        words = shlex.split(line) if isinstance(line, str) else []
     return bool(words) and words[0].startswith(f"{home.hooks}/")

@@ -42,7 +42,7 @@ class FileEdit:
         return self.mode is not None and self.after is not None and self.mode != mode_of(self.path)
 
 
-def read(path: Path) -> bytes | None:
+def read_file(path: Path) -> bytes | None:
     """Return a file's bytes, or None if there is none; raise ConfigInvalid if it cannot be read."""
     try:
         return read_plain(path)
@@ -74,7 +74,7 @@ def apply(edits: Sequence[FileEdit], backups: Path, *, at_ms: int) -> list[Path]
     """
     changes = [edit for edit in edits if edit.is_change]
     for edit in changes:
-        if read(edit.path) != edit.before:
+        if read_file(edit.path) != edit.before:
             raise ConfigInvalid(f"{edit.path} was changed meanwhile", hint="repeat the command")
     done: list[tuple[FileEdit, int | None]] = []
     at_work = backups
@@ -179,7 +179,7 @@ def _former(path: Path, content: bytes, backups: Path) -> Iterator[bytes]:
     while content not in seen:
         seen.add(content)
         copies = sorted(backups.glob(f"*-*-{glob.escape(copy_name(path, content))}"))
-        former = read(copies[-1]) if copies else None
+        former = read_file(copies[-1]) if copies else None
         # Secrets may have been redacted in the copy, and must not be lost in the file.
         if former is None or copies[-1].name.split("-")[1] != digest(former):
             return

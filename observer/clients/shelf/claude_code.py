@@ -19,7 +19,7 @@ import msgspec
 
 from observer.clients import parts, tools
 from observer.clients.claude_events import Dialect
-from observer.clients.client import Client, context_output, prompt_sample
+from observer.clients.client import Client, hook_specific_output, prompt_sample
 from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.envelope import Envelope, Object
 from observer.clients.payload import joined, text
@@ -225,6 +225,6 @@ CLIENTS = (
         resume="devin --resume {}",
         reports_twice=True,  # it runs the hooks that a repository has for Claude Code
         context_file="CONTEXT.devin.json",
-        wrap_context=context_output,
+        wrap_context=partial(hook_specific_output, event="SessionStart"),
     ),
 )

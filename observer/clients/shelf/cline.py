@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -16,13 +16,12 @@ import orjson
 from msgspec import structs
 
 from observer.clients import tools
-from observer.clients.client import Client, HookSample
+from observer.clients.client import Client, HookSample, Reader, bodies
 from observer.clients.config_files.context import InstallContext, command
-from observer.clients.config_files.file_edits import FileEdit
-from observer.clients.config_files.file_edits import read as read_file
+from observer.clients.config_files.file_edits import FileEdit, read_file
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.parts import Servers, config_file, installer_of, placed
-from observer.clients.payload import event_of, inner, prose, rest, rows, span_ms, text, words
+from observer.clients.payload import event_of, inner, prose, rows, span_ms, text, words
 from observer.core import events
 from observer.core.errors import ConfigInvalid
 from observer.core.text import word_set
@@ -57,17 +56,14 @@ def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     name = envelope.event
     if name in NOISE:
         return
-    reader = _READERS.get(name)
-    unknown = events.Custom(name=f"{NAME}:{name}", text=rest(payload, beside=_BASE))
     call = text(inner(payload, "tool_result"), "id")
     session = text(inner(payload, "sessionContext"), "rootSessionId") or text(payload, "taskId")
-    roots = words(payload, "workspaceRoots")
-    for body in reader(payload) if reader else (unknown,):
-        cwd = text(inner(payload, "workspaceInfo"), "rootPath")
+    cwd = text(inner(payload, "workspaceInfo"), "rootPath")
+    for body in bodies(_READERS.get(name), payload, kind=f"{NAME}:{name}", beside=_BASE):
         yield structs.replace(
             event_of(envelope, body, client=NAME, session=session, cwd=cwd),
             agent=text(payload, "agent_id") if _is_sub_agent(payload) else "",
-            roots=roots,
+            roots=words(payload, "workspaceRoots"),
             dedup=f"tool:{session}:{call}:after" if call else "",
         )
 
@@ -76,14 +72,13 @@ def _is_sub_agent(payload: Object) -> bool:
     return bool(text(payload, "parent_agent_id"))
 
 
-def _start(source: str, payload: Object) -> Bodies:
-    if not _is_sub_agent(payload):
-        yield events.SessionStart(source=source)
+def _start(source: str, payload: Object) -> events.AnyBody | None:
+    return None if _is_sub_agent(payload) else events.SessionStart(source=source)
 
 
-def _complete(payload: Object) -> Bodies:
+def _complete(payload: Object) -> events.AnyBody:
     said = text(inner(payload, "turn"), "outputText")
-    yield events.Delegation(result=said) if _is_sub_agent(payload) else events.Reply(text=said)
+    return events.Delegation(result=said) if _is_sub_agent(payload) else events.Reply(text=said)
 
 
 def _tool(payload: Object) -> Bodies:
@@ -199,15 +194,15 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
 }
 """Tools of the CLI, then those of the extension."""
 
-_READERS: Mapping[str, Callable[[Object], Bodies]] = {
+_READERS: Mapping[str, Reader] = {
     "TaskStart": partial(_start, "startup"),
     "TaskResume": partial(_start, "resume"),
-    "UserPromptSubmit": lambda payload: (
-        events.Prompt(text=text(inner(payload, "userPromptSubmit"), "prompt")),
+    "UserPromptSubmit": lambda payload: events.Prompt(
+        text=text(inner(payload, "userPromptSubmit"), "prompt")
     ),
     "PostToolUse": _tool,
     "TaskComplete": _complete,
-    "SessionShutdown": lambda payload: (events.SessionEnd(reason=text(payload, "reason")),),
+    "SessionShutdown": lambda payload: events.SessionEnd(reason=text(payload, "reason")),
 }
 
 # --- how it is installed -------------------------------------------------------------------------

@@ -6,16 +6,15 @@ folder is Cursor's. Source: the hook engine in the client's SDK, 1.0.32.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeAlias
 
 import orjson
 from msgspec import structs
 
 from observer.clients import parts, tools
 from observer.clients.claude_events import key_of
-from observer.clients.client import Client, prompt_sample
+from observer.clients.client import Client, Reader, bodies, prompt_sample
 from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.payload import (
@@ -24,7 +23,6 @@ from observer.clients.payload import (
     inner,
     joined,
     parsed,
-    rest,
     rows,
     span_ms,
     text,
@@ -58,8 +56,6 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     delegate="Task",
 )
 
-Bodies: TypeAlias = Iterable[events.AnyBody]
-
 _CLAUDE_NAMES = {"UserPromptSubmit": "beforeSubmitPrompt"}
 _BASE = frozenset(
     {"conversation_id", "generation_id", "model", "model_id", "model_params", "session_id"}
@@ -74,57 +70,47 @@ def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     name = text(payload, "hook_event_name") or envelope.event
     name = _CLAUDE_NAMES.get(name, name[:1].lower() + name[1:])
     if name in NOISE:
-        return ()
-    reader = _READERS.get(name)
-    bodies: Bodies = (
-        reader(payload)
-        if reader is not None
-        else (events.Custom(name=f"{NAME}:{name}", text=rest(payload, beside=_BASE)),)
-    )
-    return (_event(envelope, payload, name=name, body=body) for body in bodies)
-
-
-def _event(envelope: Envelope, payload: Object, *, name: str, body: events.AnyBody) -> events.Event:
-    # A delegation is part of the conversation that delegates, whichever of the two reports it.
-    parent = text(payload, "parent_conversation_id") if isinstance(body, events.Delegation) else ""
-    session = parent or text(payload, "conversation_id", "session_id")
-    session = session or envelope.env.get("CURSOR_CONVERSATION_ID", "") or envelope.stand_in_session
-    turn = text(payload, "generation_id")
-    roots = words(payload, "workspace_roots") or tuple(
-        filter(None, [envelope.env.get("CURSOR_PROJECT_DIR")])
-    )
+        return
+    own = text(payload, "conversation_id", "session_id")
+    own = own or envelope.env.get("CURSOR_CONVERSATION_ID", "") or envelope.stand_in_session
+    around = filter(None, [envelope.env.get("CURSOR_PROJECT_DIR")])
+    roots = words(payload, "workspace_roots") or tuple(around)
     cwd = text(payload, "cwd") or next(iter(roots), "")
-    return structs.replace(
-        event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name),
-        turn=turn,
-        roots=roots,
-        dedup=key_of(session, payload, body, turn),
-        author="person" if name in _BY_A_PERSON else "agent",
-    )
+    turn, parent = text(payload, "generation_id"), text(payload, "parent_conversation_id")
+    for body in bodies(_READERS.get(name), payload, kind=f"{NAME}:{name}", beside=_BASE):
+        # A delegation is part of the conversation that delegates, whichever of the two reports it.
+        session = (parent if isinstance(body, events.Delegation) else "") or own
+        yield structs.replace(
+            event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name),
+            turn=turn,
+            roots=roots,
+            dedup=key_of(session, payload, body, turn),
+            author="person" if name in _BY_A_PERSON else "agent",
+        )
 
 
-def _session_start(payload: Object) -> Bodies:
+def _session_start(payload: Object) -> events.AnyBody:
     background = flag(payload, "is_background_agent")
     source = "background" if background else text(payload, "composer_mode")
     parent = text(payload, "parent_conversation_id")
-    yield events.SessionStart(source=source, model=text(payload, "model"), parent_session=parent)
+    return events.SessionStart(source=source, model=text(payload, "model"), parent_session=parent)
 
 
-def _prompt(payload: Object) -> Bodies:
+def _prompt(payload: Object) -> events.AnyBody:
     attached = (row for row in rows(payload, "attachments") if row.get("type") == "file")
     files = tuple(filter(None, (text(row, "file_path") for row in attached)))
-    yield events.Prompt(text=text(payload, "prompt"), files=files)
+    return events.Prompt(text=text(payload, "prompt"), files=files)
 
 
-def _after_shell(payload: Object) -> Bodies:
+def _after_shell(payload: Object) -> events.AnyBody:
     # Neither exit code nor folder: only the output shows how it went.
     given, output = {"command": text(payload, "command")}, payload.get("output")
     duration_ms = span_ms(payload, "duration")
     call = tools.ToolCall(tool="Shell", given=given, response=output, duration_ms=duration_ms)
-    yield tools.command(call)
+    return tools.command(call)
 
 
-def _after_mcp(payload: Object) -> Bodies:
+def _after_mcp(payload: Object) -> events.AnyBody:
     server = text(payload, "mcp_server_name")
     name = text(payload, "tool_name").removeprefix(SERVERLESS)
     call = tools.ToolCall(
@@ -133,7 +119,7 @@ def _after_mcp(payload: Object) -> Bodies:
         response=_unpacked(payload, "result_json"),
         duration_ms=span_ms(payload, "duration"),
     )
-    yield tools.make(call, {})
+    return tools.make(call, {})
 
 
 def _call(payload: Object, *, failed: bool | None) -> tools.ToolCall:
@@ -155,14 +141,14 @@ def _unpacked(payload: Object, name: str) -> Json:
     return value if found is None else found
 
 
-def _stop(payload: Object) -> Bodies:
+def _stop(payload: Object) -> events.AnyBody | None:
     # afterAgentResponse has reported a turn that ended well.
     status = text(payload, "status")
-    if status not in {"", "completed"}:
-        yield events.Custom(name=f"{NAME}:stop", text=status)
+    is_well = status in {"", "completed"}
+    return None if is_well else events.Custom(name=f"{NAME}:stop", text=status)
 
 
-def _subagent_start(payload: Object) -> Bodies:
+def _subagent_start(payload: Object) -> Iterable[events.AnyBody]:
     parent = text(payload, "parent_conversation_id")
     yield events.Delegation(task=text(payload, "task"), agent=text(payload, "subagent_type"))
     if parent and text(payload, "conversation_id") not in {"", parent}:
@@ -170,35 +156,31 @@ def _subagent_start(payload: Object) -> Bodies:
         yield events.SessionStart(source="subagent", model=model, parent_session=parent)
 
 
-_READERS: Mapping[str, Callable[[Object], Bodies]] = {
+_READERS: Mapping[str, Reader] = {
     "sessionStart": _session_start,
-    "sessionEnd": lambda payload: (
-        events.SessionEnd(reason=text(payload, "reason", "final_status")),
-    ),
+    "sessionEnd": lambda payload: events.SessionEnd(reason=text(payload, "reason", "final_status")),
     "beforeSubmitPrompt": _prompt,
     "afterShellExecution": _after_shell,
     "afterMCPExecution": _after_mcp,
-    "beforeReadFile": lambda payload: (
-        events.FileRead(paths=words(payload, "file_path"), tool="Read"),
+    "beforeReadFile": lambda payload: events.FileRead(
+        paths=words(payload, "file_path"), tool="Read"
     ),
-    "afterFileEdit": lambda payload: (tools.edit(tools.ToolCall(tool="Write", given=payload)),),
-    "afterTabFileEdit": lambda payload: (tools.edit(tools.ToolCall(tool="Tab", given=payload)),),
+    "afterFileEdit": lambda payload: tools.edit(tools.ToolCall(tool="Write", given=payload)),
+    "afterTabFileEdit": lambda payload: tools.edit(tools.ToolCall(tool="Tab", given=payload)),
     "postToolUse": lambda payload: tools.effects(
         _call(payload, failed=None if payload.get("tool_name") == "Shell" else False), TOOLS
     ),
     "postToolUseFailure": lambda payload: tools.effects(_call(payload, failed=True), TOOLS),
-    "afterAgentResponse": lambda payload: (
-        events.Reply(text=text(payload, "text"), usage=token_usage(payload)),
+    "afterAgentResponse": lambda payload: events.Reply(
+        text=text(payload, "text"), usage=token_usage(payload)
     ),
     "stop": _stop,
-    "preCompact": lambda payload: (events.Compaction(trigger=text(payload, "trigger")),),
+    "preCompact": lambda payload: events.Compaction(trigger=text(payload, "trigger")),
     "subagentStart": _subagent_start,
-    "subagentStop": lambda payload: (
-        events.Delegation(
-            task=text(payload, "task", "description"),
-            agent=text(payload, "subagent_type"),
-            result=joined(text(payload, "summary"), text(payload, "error_message")),
-        ),
+    "subagentStop": lambda payload: events.Delegation(
+        task=text(payload, "task", "description"),
+        agent=text(payload, "subagent_type"),
+        result=joined(text(payload, "summary"), text(payload, "error_message")),
     ),
 }
 

@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from observer.clients import parts, tools
 from observer.clients.claude_events import Dialect
-from observer.clients.client import Client, context_output, prompt_sample
-from observer.clients.envelope import Object
-from observer.clients.payload import NOTHING, flag, inner, joined, prose, text, token_usage, words
-from observer.core.events import AnyBody, Prompt, Reply
+from observer.clients.client import Client, hook_specific_output, prompt_sample
+from observer.clients.payload import flag, inner, joined, prose, text, token_usage, words
+from observer.core.events import Prompt, Reply
 from observer.core.text import word_set
 
 NAME, QWEN = "gemini", "qwen"
@@ -62,7 +61,7 @@ _NO_CODE = "\nExit Code: (none)"
 
 def _correct(call: tools.ToolCall) -> tools.ToolCall:
     """Return a call with its answer as the makers read it, and how it went."""
-    answer = call.response if isinstance(call.response, dict) else NOTHING
+    answer = call.response if isinstance(call.response, dict) else {}
     if error := text(inner(answer, "error"), "message"):
         call = replace(call, error=error, failed=True)
     shown = call.error or prose(answer.get("llmContent") or call.response)
@@ -162,17 +161,16 @@ _QWEN_NOISE = word_set(
 )
 
 
-def _asked(payload: Object) -> AnyBody | None:
-    """Return what the person asked; every further request of the turn has an empty prompt."""
-    asked = text(payload, "submitted_prompt", "prompt")
-    return Prompt(text=asked) if asked else None
-
-
 _QWEN = Dialect(
     client=QWEN,
     tools=TOOLS,
     noise=_QWEN_NOISE,
-    readers={"UserPromptSubmit": _asked},
+    readers={
+        # Every further request of the turn has an empty prompt.
+        "UserPromptSubmit": lambda payload: (
+            Prompt(text=asked) if (asked := text(payload, "submitted_prompt", "prompt")) else None
+        )
+    },
     correct=_correct,
     session_variable="QWEN_CODE_SESSION_ID",
 )
@@ -208,7 +206,7 @@ CLIENTS = (
         resume="gemini --resume {}",
         has_plugin=True,
         context_file="CONTEXT.gemini.json",  # plain text would be shown to the person
-        wrap_context=context_output,
+        wrap_context=partial(hook_specific_output, event="SessionStart"),
     ),
     Client(
         name=QWEN,

@@ -12,12 +12,11 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext, InstallPlan, command, shipped
-from observer.clients.config_files.file_edits import FileEdit, mode_of
-from observer.clients.config_files.file_edits import read as read_file
+from observer.clients.config_files.file_edits import FileEdit, mode_of, read_file
 from observer.clients.envelope import Envelope, Object
 from observer.clients.registry import attribute
 from observer.core.errors import BadInput, ConfigInvalid, NotFound, Undecodable
@@ -155,16 +154,12 @@ def _ask(context: InstallContext, *words: str, folder: Path | None = None) -> st
     return run.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
-def _included(context: InstallContext) -> str:
-    return str(context.home.hooks / "git" / "config")
-
-
 def _includes(context: InstallContext, path: Path) -> bool:
     """Return True if a configuration file includes our sections."""
     if not path.exists():
         return False
     said = _ask(context, "config", "-f", str(path), "--list", "-z")
-    return f"include.path\n{_included(context)}" in said.split("\0")
+    return f"include.path\n{context.home.hooks}/git/config" in said.split("\0")
 
 
 def _edit(context: InstallContext) -> FileEdit:
@@ -177,7 +172,8 @@ def _edit(context: InstallContext) -> FileEdit:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "config"
         copy.write_bytes(before or b"")
-        _ask(context, "config", "-f", str(copy), *how, "include.path", _included(context))
+        ours = context.home.hooks / "git" / "config"
+        _ask(context, "config", "-f", str(copy), *how, "include.path", str(ours))
         after = copy.read_bytes()
     return FileEdit(path=path, before=before, after=after if after.strip() else None)
 
@@ -196,6 +192,7 @@ CONFIGURED_SINCE = (2, 54)
 SHARED_FOLDER = ("rev-parse", "--path-format=absolute", "--git-common-dir")
 """Asks git for the folder that all work trees of a repository share."""
 
+HOOKS_FOLDER = ("rev-parse", "--git-path", "hooks")
 _NO_REPOSITORY = "not a git repository"
 _BEGINNING = b"#!/bin/sh\n# observer's hook: "
 _KEPT = ".observer-orig"
@@ -227,7 +224,10 @@ def _uninstall(context: InstallContext) -> InstallPlan:
     if root is not None:
         shared = _ask(context, *SHARED_FOLDER, folder=root)
         # Where git looks for hooks now, and where it did before a manager sent it elsewhere.
-        folders = {_hooks_folder(context, root).resolve(), Path(shared, "hooks").resolve()}
+        folders = {
+            (root / _ask(context, *HOOKS_FOLDER, folder=root)).resolve(),
+            Path(shared, "hooks").resolve(),
+        }
         for path in (path for folder in sorted(folders) for path in our_hooks(folder)):
             kept = path.with_name(path.name + _KEPT)  # what was there before comes back
             back, mode = read_file(kept), mode_of(kept)
@@ -276,13 +276,9 @@ def _repository(context: InstallContext) -> Path | None:
 # --- hook files ----------------------------------------------------------------------------------
 
 
-def _hooks_folder(context: InstallContext, root: Path) -> Path:
-    return root / _ask(context, "rev-parse", "--git-path", "hooks", folder=root)
-
-
 def install_files(context: InstallContext, root: Path) -> InstallPlan:
     """Plan hook files where git looks for them; raise ConfigInvalid if others are in the way."""
-    folder = _hooks_folder(context, root)
+    folder = root / _ask(context, *HOOKS_FOLDER, folder=root)
     # In the working tree it is committed, or made by a tool.
     git_folder = _ask(context, "rev-parse", "--absolute-git-dir", folder=root)
     inside = folder.resolve().is_relative_to(root.resolve())
@@ -327,9 +323,9 @@ def _placement(path: Path, script: bytes) -> list[FileEdit]:
         )
     before = read_file(path)
     ours = FileEdit(path=path, before=before, after=script, mode=0o755)
-    if before is None or _is_our_hook(before):
+    if before is None or _is_ours(path):
         return [ours]
-    if _is_our_hook(read_file(path.with_name(path.name + _LEGACY))):
+    if _is_ours(path.with_name(path.name + _LEGACY)):
         return []
     kept = path.with_name(path.name + _KEPT)
     earlier = read_file(kept)
@@ -340,14 +336,14 @@ def _placement(path: Path, script: bytes) -> list[FileEdit]:
     return [FileEdit(path=kept, before=earlier, after=before, mode=mode_of(path)), ours]
 
 
+def _is_ours(path: Path) -> bool:
+    return (read_file(path) or b"").startswith(_BEGINNING)
+
+
 def our_hooks(folder: Path) -> list[Path]:
     """Return the hooks in a folder that we wrote, whatever a manager has named them since."""
     scripts = (path for event in EVENTS for path in sorted(folder.glob(f"{event}*")))
-    return [path for path in scripts if path.is_file() and _is_our_hook(read_file(path))]
-
-
-def _is_our_hook(content: bytes | None) -> bool:
-    return content is not None and content.startswith(_BEGINNING)
+    return [path for path in scripts if path.is_file() and _is_ours(path)]
 
 
 # --- hooks of ours that do not run any more, for `observer doctor` -------------------------------
@@ -358,14 +354,7 @@ def _is_our_hook(content: bytes | None) -> bool:
 _POST = re.compile(r"^post=(.*)$", re.MULTILINE)
 
 
-class MissingHooks(NamedTuple):
-    """Hooks that do not run: where and why, and what to do."""
-
-    found: str
-    hint: str
-
-
-def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[MissingHooks]:
+def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[ConfigInvalid]:
     """Return what was installed, here or in one of these shared git folders, and does not run."""
     try:
         executable(context.environ.get("PATH"))
@@ -382,11 +371,11 @@ def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[M
     found = [_in_repository(context, folder) for folder in folders]
     if is_configured:
         hint = "use git 2.54, or install them in each repository: observer install git"
-        found.append(MissingHooks(f"this git does not run those of {path}", hint))
+        found.append(ConfigInvalid(f"this git does not run those of {path}", hint=hint))
     return [each for each in found if each]
 
 
-def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None:
+def _in_repository(context: InstallContext, folder: Path) -> ConfigInvalid | None:
     ours = str(context.home.hooks / "post")
     scripts = (os.fsdecode(script.read_bytes()) for script in our_hooks(folder / "hooks"))
     posts = (shlex.split(named[1])[0] for text in scripts if (named := _POST.search(text)))
@@ -397,14 +386,12 @@ def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None
     try:
         plan = install_files(context, root)
     except ConfigInvalid as error:
-        return MissingHooks(f"in {root}: {error.message}", error.hint)
+        return ConfigInvalid(f"in {root}: {error.message}", hint=error.hint)
     events = [edit.path.name for edit in plan.edits if edit.is_change and edit.path.name in EVENTS]
     if not events:
         return None
-    return MissingHooks(
-        f"in {root}, not run: {' '.join(events)}",
-        "in a work tree of it, repeat: observer install git",
-    )
+    hint = "in a work tree of it, repeat: observer install git"
+    return ConfigInvalid(f"in {root}, not run: {' '.join(events)}", hint=hint)
 
 
 CLIENTS = (

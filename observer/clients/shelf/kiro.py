@@ -10,7 +10,7 @@ agent pages and the code of its ancestor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,13 +19,13 @@ from typing import TypeAlias
 from msgspec import structs
 
 from observer.clients import tools
-from observer.clients.client import Client, prompt_sample
+from observer.clients.client import Client, Reader, bodies, prompt_sample
 from observer.clients.config_files import jsonc
 from observer.clients.config_files.context import InstallContext, InstallPlan, command
-from observer.clients.config_files.file_edits import read as read_file
+from observer.clients.config_files.file_edits import read_file
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import Hooks, OurFile, Part, Servers, config_file, merge, runs_ours
-from observer.clients.payload import NOTHING, event_of, flag, inner, number, prose, rest, rows, text
+from observer.clients.payload import event_of, flag, inner, number, prose, rows, text
 from observer.core import events
 from observer.core.own_tools import is_own_tool
 
@@ -37,7 +37,7 @@ _NOISE_TOOL = "subagent_response"
 """An empty tool that ends a delegation."""
 
 Bodies: TypeAlias = Iterable[events.AnyBody]
-Readers: TypeAlias = Mapping[str, Callable[[Object], Bodies]]
+Readers: TypeAlias = Mapping[str, Reader]
 
 _BASE = frozenset({"session_id", "hook_event_name", "cwd"})
 _CLI_EVENTS = frozenset({"agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop"})
@@ -69,9 +69,7 @@ def _read_events(
         return
     session = text(payload, "session_id") or envelope.env.get("KIRO_SESSION_ID", "")
     cwd = text(payload, "cwd")
-    reader = readers.get(name)
-    unknown = events.Custom(name=f"{client}:{name}", text=rest(payload, beside=_BASE))
-    for body in reader(payload) if reader else (unknown,):
+    for body in bodies(readers.get(name), payload, kind=f"{client}:{name}", beside=_BASE):
         yield event_of(envelope, body, client=client, session=session, cwd=cwd, name=name)
 
 
@@ -83,11 +81,6 @@ def _prompt(payload: Object) -> Bodies:
     asked = text(payload, "prompt")
     if asked:
         yield events.Prompt(text=asked)
-
-
-def _stop(payload: Object) -> Bodies:
-    """Yield the end of a turn; several builds leave the words out."""
-    yield events.Reply(text=text(payload, "assistant_response"))
 
 
 def _before_tool(payload: Object) -> Bodies:
@@ -119,7 +112,7 @@ def _tool_call(payload: Object) -> tools.ToolCall:
     success = flag(response, "success")
     failed = None if success is None else not success
     result = response.get("result", response)
-    first = dict(next(rows(response, "result"), NOTHING)) or result
+    first = dict(next(rows(response, "result"), {})) or result
     read_result = (
         _finished_in_prose(call, result)
         if isinstance(result, str)
@@ -133,13 +126,14 @@ def _tool_call(payload: Object) -> tools.ToolCall:
 
 
 _V1: Readers = {
-    "SessionStart": lambda _: (events.SessionStart(),),
-    "AgentSpawn": lambda _: (events.SessionStart(),),
-    "SessionEnd": lambda payload: (events.SessionEnd(reason=text(payload, "reason")),),
+    "SessionStart": lambda _: events.SessionStart(),
+    "AgentSpawn": lambda _: events.SessionStart(),
+    "SessionEnd": lambda payload: events.SessionEnd(reason=text(payload, "reason")),
     "UserPromptSubmit": _prompt,
     "PreToolUse": _before_tool,
     "PostToolUse": _after_tool,
-    "Stop": _stop,
+    # Several builds leave the words out.
+    "Stop": lambda payload: events.Reply(text=text(payload, "assistant_response")),
 }
 # Hooks taken over from the earlier harness may be called under its names.
 _READERS: Readers = {**_V1, **{name[0].lower() + name[1:]: _V1[name] for name in _V1}}
@@ -148,7 +142,7 @@ _CLI_READERS: Readers = {
     "agentSpawn": lambda payload: (events.SessionStart(), *_prompt(payload)),
     "userPromptSubmit": _prompt,
     "postToolUse": lambda payload: _effects(_tool_call(payload)),
-    "stop": _stop,
+    "stop": _V1["Stop"],
 }
 
 # --- tools ---------------------------------------------------------------------------------------

@@ -9,16 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec import structs
 
 from observer.clients import tools
-from observer.clients.client import Client, HookSample, plain_text
+from observer.clients.client import Client, HookSample
 from observer.clients.config_files import jsonc
 from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.file_edits import FileEdit
-from observer.clients.config_files.file_edits import read as read_file
+from observer.clients.config_files.file_edits import FileEdit, read_file
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.parts import OurFile, Servers, config_file, installer_of, placed, plug_in
 from observer.clients.payload import event_of, inner, joined, rest, rows, text, token_usage
@@ -35,9 +34,6 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     ask_web="websearch codesearch",
 ) | {"task": lambda call: tools.delegate(_undescribed(call))}
 
-Reader: TypeAlias = Callable[[Object], events.AnyBody]
-CallReader: TypeAlias = Callable[[Object], tools.ToolCall]
-
 _BASE = frozenset({"id", "type", "directory"})
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*', re.DOTALL)
 """How `opencode run` passes a prompt of several words on."""
@@ -46,33 +42,29 @@ _RESULT = re.compile(r"<task_result>\n?(.*?)\n?</task_result>", re.DOTALL)
 
 def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     """Turn one call of the plugin into the events that it reports."""
-    bodies: Iterable[events.AnyBody]
-    if read_call := _CALLS.get(envelope.event):
-        bodies = tools.effects(read_call(payload), TOOLS, patches={"patch"})
+    name, properties = envelope.event, inner(payload, "properties")
+    found: Iterable[events.AnyBody]
+    if read_call := _CALLS.get(name):
+        found = tools.effects(read_call(payload), TOOLS, patches={"patch"})
     else:
-        error = inner(inner(payload, "properties"), "error")
+        error = inner(properties, "error")
         said = joined(text(error, "name"), text(inner(error, "data"), "message"))
         said = said or rest(payload, beside=_BASE)
-        unknown = events.Custom(name=f"{envelope.client}:{envelope.event}", text=said)
-        reader = _READERS.get(envelope.event)
-        bodies = (reader(payload) if reader else unknown,)
-    for body in bodies:
-        properties = inner(payload, "properties")
-        named = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
-        session = named or text(inner(properties, "info"), "id")
-        is_childs_prompt = isinstance(body, events.Delegation) and envelope.event == "chat.message"
-        call = text(inner(payload, "input"), "callID") or text(_part(payload), "callID")
+        unknown = events.Custom(name=f"{envelope.client}:{name}", text=said)
+        reader = _READERS.get(name)
+        found = (reader(payload) if reader else unknown,)
+    session = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
+    session = session or text(inner(properties, "info"), "id")
+    call = text(inner(payload, "input"), "callID") or text(inner(properties, "part"), "callID")
+    cwd = text(payload, "directory")
+    for body in found:
+        is_childs_prompt = isinstance(body, events.Delegation) and name == "chat.message"
         owner = text(payload, "parentID") if is_childs_prompt else session
-        cwd = text(payload, "directory")
         yield structs.replace(
             event_of(envelope, body, client=envelope.client, session=owner, cwd=cwd),
             turn=text(inner(inner(payload, "output"), "message"), "id"),
             dedup=f"tool:{session}:{call}:after" if call else "",
         )
-
-
-def _part(payload: Object) -> Object:
-    return inner(inner(payload, "properties"), "part")
 
 
 def _created(payload: Object) -> events.AnyBody:
@@ -114,7 +106,7 @@ def _call(payload: Object) -> tools.ToolCall:
 
 
 def _failed_call(payload: Object) -> tools.ToolCall:
-    part = _part(payload)
+    part = inner(inner(payload, "properties"), "part")
     state = inner(part, "state")
     return tools.ToolCall(
         tool=text(part, "tool"),
@@ -134,7 +126,7 @@ def _undescribed(call: tools.ToolCall) -> tools.ToolCall:
     return structs.replace(call, given=given, response=result[1] if result else call.response)
 
 
-_READERS: Mapping[str, Reader] = {
+_READERS: Mapping[str, Callable[[Object], events.AnyBody]] = {
     "session.created": _created,
     "session.resumed": lambda _: events.SessionStart(source="resume"),
     "session.idle": lambda payload: events.Reply(
@@ -144,7 +136,7 @@ _READERS: Mapping[str, Reader] = {
     "chat.message": _message,
     "dispose": lambda _: events.SessionEnd(reason="exit"),
 }
-_CALLS: Mapping[str, CallReader] = {"tool.execute.after": _call, "tool.error": _failed_call}
+_CALLS = {"tool.execute.after": _call, "tool.error": _failed_call}
 
 
 # --- how it is installed -------------------------------------------------------------------------
@@ -219,7 +211,7 @@ def _client(name: str, schema: str, tried: str, *markers: str) -> Client:
         marker_variables=markers,
         resume=f"{name} --session {{}}",
         context_file=f"CONTEXT.{name}.md",
-        format_reminder=plain_text,
+        format_reminder=lambda text, _event: text.encode(),
     )
 
 

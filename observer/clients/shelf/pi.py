@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from msgspec import structs
 
 from observer.clients import tools
-from observer.clients.client import Client, HookSample, plain_text
+from observer.clients.client import Client, HookSample, Reader, bodies
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import Servers, config_file, installer_of, placed, plug_in
-from observer.clients.payload import event_of, inner, prose, rest, text, token_usage
+from observer.clients.payload import event_of, inner, prose, text, token_usage
 from observer.core import events
 
 NAME = "pi"
@@ -38,14 +38,12 @@ def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     event, session = inner(payload, "event"), text(payload, "sessionId")
     if text(event, "reason") == _RELOAD:
         return
-    reader, name = _READERS.get(envelope.event), f"{NAME}:{text(event, 'type')}"
-    unknown = events.Custom(name=name, text=rest(event, beside=frozenset({"type"})))
-    body = reader(event) if reader else unknown
-    call = text(event, "toolCallId")
-    yield structs.replace(
-        event_of(envelope, body, client=NAME, session=session, cwd=text(payload, "cwd")),
-        dedup=f"tool:{session}:{call}:after" if call else "",
-    )
+    call, kind = text(event, "toolCallId"), f"{NAME}:{text(event, 'type')}"
+    for body in bodies(_READERS.get(envelope.event), event, kind=kind, beside={"type"}):
+        yield structs.replace(
+            event_of(envelope, body, client=NAME, session=session, cwd=text(payload, "cwd")),
+            dedup=f"tool:{session}:{call}:after" if call else "",
+        )
 
 
 def _tool(event: Object) -> events.AnyBody:
@@ -72,7 +70,7 @@ def _ended(call: tools.ToolCall, said: str) -> tools.ToolCall:
     return call if call.failed else structs.replace(call, exit_code=0)
 
 
-_READERS: Mapping[str, Callable[[Object], events.AnyBody]] = {
+_READERS: Mapping[str, Reader] = {
     "session_start": lambda event: events.SessionStart(source=text(event, "reason")),
     "before_agent_start": lambda event: events.Prompt(text=text(event, "prompt")),
     "tool_result": _tool,
@@ -113,6 +111,6 @@ CLIENTS = (
         marker_variables=("PI_CODING_AGENT",),
         resume="pi --session {}",
         context_file="CONTEXT.pi.md",
-        format_reminder=plain_text,
+        format_reminder=lambda text, _event: text.encode(),
     ),
 )

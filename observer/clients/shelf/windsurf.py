@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
 from observer.clients import tools
-from observer.clients.client import Client, HookSample
+from observer.clients.client import Client, HookSample, Reader, bodies
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import Hooks, Servers, config_file, installer_of, placed
-from observer.clients.payload import event_of, inner, rest, rows, text
-from observer.core.events import AnyBody, Command, Custom, Event, FileRead, FileWrite, Prompt, Reply
+from observer.clients.payload import event_of, inner, rows, text
+from observer.core.events import AnyBody, Command, Event, FileRead, FileWrite, Prompt, Reply
 from observer.core.text import word_set
 
 NAME = "windsurf"
@@ -30,12 +30,10 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     given = inner(payload, "tool_info")
     if name in NOISE:
         return
-    reader = _READERS.get(name)
-    unknown = Custom(name=f"{NAME}:{name}", text=rest(given, beside=frozenset()))
-    body = reader(given) if reader else unknown
     session, cwd = text(payload, "trajectory_id"), text(given, "cwd")
-    event = event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name)
-    yield replace(event, turn=text(payload, "execution_id"))
+    for body in bodies(_READERS.get(name), given, kind=f"{NAME}:{name}"):
+        event = event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name)
+        yield replace(event, turn=text(payload, "execution_id"))
 
 
 def _used(given: Object) -> AnyBody:
@@ -48,7 +46,7 @@ def _used(given: Object) -> AnyBody:
     return tools.make(call, {})
 
 
-_READERS: Mapping[str, Callable[[Object], AnyBody]] = {
+_READERS: Mapping[str, Reader] = {
     "pre_user_prompt": lambda given: Prompt(text=text(given, "user_prompt")),
     "post_read_code": lambda given: FileRead(paths=(text(given, "file_path"),)),
     "post_write_code": lambda given: FileWrite(

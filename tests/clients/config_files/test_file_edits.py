@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.clients.config_files.file_edits import FileEdit, apply, as_it_was, diff, read
+from observer.clients.config_files.file_edits import FileEdit, apply, as_it_was, diff, read_file
 from observer.core.errors import ConfigInvalid
 
 
@@ -19,7 +19,7 @@ def backups(tmp_path: Path) -> Path:
 
 
 def an_edit(path: Path, after: bytes | None, **options: object) -> FileEdit:
-    return FileEdit(path=path, before=read(path), after=after, **options)  # type: ignore[arg-type]
+    return FileEdit(path=path, before=read_file(path), after=after, **options)  # type: ignore[arg-type]
 
 
 def test_a_new_file_gets_its_folders_a_changed_one_keeps_its_mode_and_leaves_a_private_copy(
@@ -126,7 +126,7 @@ def test_the_diff_names_files_and_lines_what_is_made_and_what_goes(tmp_path: Pat
 
 def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigInvalid, match="cannot be read"):
-        read(tmp_path)
+        read_file(tmp_path)
 
 
 # --- a removal gives back what was there, unless somebody else has changed the file since ---------
