@@ -16,8 +16,13 @@ from observer.cli.commands import Given, command
 from observer.cli.session import mention_paused
 from observer.clients import installers
 from observer.clients.client import Client
-from observer.clients.config_files.context import InstallContext, InstallPlan, current_context
-from observer.clients.config_files.file_edits import FileEdit, diff
+from observer.clients.config_files.context import (
+    FileEdit,
+    InstallContext,
+    InstallPlan,
+    current_context,
+    diff,
+)
 from observer.clients.quiet import last_report, last_reports
 from observer.clients.registry import clients
 from observer.core.clock import now_ms

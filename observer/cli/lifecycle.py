@@ -19,11 +19,17 @@ WAIT_S = 30.0
 
 
 @command("up", "observer up")
-def up_command() -> None:
+@click.option("--explain", is_flag=True, help="Say what is recorded, where, and how to stop.")
+def up_command(*, explain: bool) -> None:
     """Start the daemon, and return when it answers."""
     home_guard.bring_up(home())
     mention_paused()
     status = current(home(), wait_s=WAIT_S)
+    if explain and not output.wants_json():
+        from observer.cli.policy import explained  # noqa: PLC0415 - as below
+
+        output.fields(explained(home()))
+        return
     where = f"observer {status.version} is up (pid {status.pid}), home {status.home}"
     remark = f"degraded: {status.degraded}" if status.degraded else ""
     output.respond(status, where, remark=remark)

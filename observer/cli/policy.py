@@ -1,4 +1,4 @@
-"""What is recorded: of a path (`policy`), and in this project (`status`)."""
+"""What is recorded: of a path (`policy`), in this project (`status`), at all (`up --explain`)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import click
 from observer.cli import output
 from observer.cli.commands import command
 from observer.cli.session import reading
+from observer.clients.config_files.context import current_context
+from observer.clients.installers import evidence, installed
 from observer.clients.registry import clients
 from observer.core import config
 from observer.core.clock import iso_ms, now_ms
@@ -156,3 +158,23 @@ def described(here: dict[str, Any]) -> list[tuple[str, str]]:
             of = f" --client {here['given_to']}"
         lines.append(("context to", f"{whom}; see: observer context{of}"))
     return lines
+
+
+def explained(home: Home) -> list[tuple[str, str]]:
+    """Return what was found, is recorded and is not, where it lies and how to stop, as rows."""
+    context, settings = current_context(home), config.load(home)
+    known = [one for one in clients().values() if one.installer]
+    found = [one.name for one in known if evidence(one, context)]
+    heard = installed(context)
+    kept_out = "secrets of known forms, <private>…</private>"
+    kept_out += "".join(f", {folder}" for folder in settings.exclude)
+    sent = f"summaries go to {settings.llm_url}" if settings.llm_url else "nothing is sent anywhere"
+    waits = "nothing yet but commits that are imported; connect: observer install"
+    does = f"prompts, replies, edits, commands and commits of {', '.join(heard)}"
+    return [
+        ("found", ", ".join(found) or "no client that observer knows"),
+        ("recorded", does if heard else waits),
+        ("not recorded", f"{kept_out}; more: observer config set exclude FOLDER"),
+        ("lies in", f"{home.root}, readable by you alone; {sent}"),
+        ("to stop", "observer pause, for good: observer uninstall --all"),
+    ]

@@ -13,8 +13,16 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from observer.clients.client import Client, Installer
-from observer.clients.config_files import file_edits
-from observer.clients.config_files.context import InstallContext, InstallPlan, hook_files
+from observer.clients.config_files.context import (
+    InstallContext,
+    InstallPlan,
+    apply,
+    as_it_was,
+    hook_files,
+    keep_made,
+    missing_folders,
+    remove_made,
+)
 from observer.clients.parts import installer_of, own_file, placed
 from observer.clients.registry import clients
 from observer.core import disk
@@ -116,9 +124,7 @@ def uninstall(name: str, context: InstallContext) -> InstallPlan:
     plan = _installer(name, context)(replace(context, is_wanted=False))
     ours = (os.fsencode(context.home.hooks), b"/observer")  # the command may have moved
     backups = context.home.backups
-    return replace(
-        plan, edits=tuple(file_edits.as_it_was(edit, backups, ours=ours) for edit in plan.edits)
-    )
+    return replace(plan, edits=tuple(as_it_was(edit, backups, ours=ours) for edit in plan.edits))
 
 
 class Installed(NamedTuple):
@@ -199,14 +205,14 @@ def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
     # A hook takes the home it is installed in only if there is a spool in it.
     Spool(home.spool).prepare()
     refusals.prepare(make_private(home.logs) / home.refused.name)
-    folders = file_edits.missing_folders(plan.edits)
-    kept = file_edits.apply(plan.edits, home.backups, at_ms=at_ms)
-    file_edits.keep_made(home, folders)
+    folders = missing_folders(plan.edits)
+    kept = apply(plan.edits, home.backups, at_ms=at_ms)
+    keep_made(home, folders)
     known = _recorded_roots(home)
     if plan.root and str(plan.root) not in known:
         text = "".join(f"{one}\n" for one in (*known, plan.root))
         disk.replace(home.installed_roots, text.encode("utf-8", "surrogateescape"))
-    file_edits.remove_made(home, plan.edits)
+    remove_made(home, plan.edits)
     return kept
 
 

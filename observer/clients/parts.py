@@ -14,8 +14,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 from observer.clients.client import Installer
 from observer.clients.config_files import jsonc
-from observer.clients.config_files.context import InstallContext, InstallPlan, command, is_ours
-from observer.clients.config_files.file_edits import FileEdit, read_file
+from observer.clients.config_files.context import (
+    FileEdit,
+    InstallContext,
+    InstallPlan,
+    command,
+    is_ours,
+    read_file,
+)
 from observer.core.errors import ConfigInvalid
 from observer.core.json_text import dump
 from observer.core.paths import ENV_HOME

@@ -13,9 +13,9 @@ from observer.clients.config_files.context import (
     InstallContext,
     InstallPlan,
     current_context,
+    diff,
     shipped,
 )
-from observer.clients.config_files.file_edits import diff
 from observer.clients.installers import install, installable, perform, uninstall
 from observer.clients.registry import clients
 from observer.core.errors import BadInput, ConfigInvalid

@@ -12,8 +12,7 @@ from pathlib import Path
 from observer import __version__
 from observer.cli.session import reading
 from observer.clients.client import Client
-from observer.clients.config_files.context import InstallContext, hook_files
-from observer.clients.config_files.file_edits import apply
+from observer.clients.config_files.context import InstallContext, apply, hook_files
 from observer.clients.installers import evidence, install, installed, installed_parts, perform
 from observer.clients.quiet import find_quiet, last_report, last_reports
 from observer.clients.registry import clients

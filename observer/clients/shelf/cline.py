@@ -17,8 +17,7 @@ from msgspec import structs
 
 from observer.clients import tools
 from observer.clients.client import Client, HookSample, Reader, bodies
-from observer.clients.config_files.context import InstallContext, command
-from observer.clients.config_files.file_edits import FileEdit, read_file
+from observer.clients.config_files.context import FileEdit, InstallContext, command, read_file
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.parts import Servers, config_file, installer_of, placed
 from observer.clients.payload import event_of, inner, prose, rows, span_ms, text, words

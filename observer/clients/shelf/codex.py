@@ -15,8 +15,7 @@ import msgspec
 from observer.clients import parts, tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
-from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.file_edits import FileEdit, read_file
+from observer.clients.config_files.context import FileEdit, InstallContext, read_file
 from observer.clients.payload import flag, text
 from observer.core.errors import ConfigInvalid
 from observer.core.events import Prompt

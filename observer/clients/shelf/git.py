@@ -15,8 +15,15 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from observer.clients.client import Client
-from observer.clients.config_files.context import InstallContext, InstallPlan, command, shipped
-from observer.clients.config_files.file_edits import FileEdit, mode_of, read_file
+from observer.clients.config_files.context import (
+    FileEdit,
+    InstallContext,
+    InstallPlan,
+    command,
+    mode_of,
+    read_file,
+    shipped,
+)
 from observer.clients.envelope import Envelope, Object
 from observer.clients.registry import attribute
 from observer.core.errors import BadInput, ConfigInvalid, NotFound, Undecodable

@@ -21,8 +21,7 @@ from msgspec import structs
 from observer.clients import tools
 from observer.clients.client import Client, Reader, bodies, prompt_sample
 from observer.clients.config_files import jsonc
-from observer.clients.config_files.context import InstallContext, InstallPlan, command
-from observer.clients.config_files.file_edits import read_file
+from observer.clients.config_files.context import InstallContext, InstallPlan, command, read_file
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import Hooks, OurFile, Part, Servers, config_file, merge, runs_ours
 from observer.clients.payload import event_of, flag, inner, number, prose, rows, text

@@ -16,8 +16,7 @@ from msgspec import structs
 from observer.clients import tools
 from observer.clients.client import Client, HookSample
 from observer.clients.config_files import jsonc
-from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.file_edits import FileEdit, read_file
+from observer.clients.config_files.context import FileEdit, InstallContext, read_file
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.parts import OurFile, Servers, config_file, installer_of, placed, plug_in
 from observer.clients.payload import event_of, inner, joined, rest, rows, text, token_usage

@@ -15,8 +15,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from observer.clients.client import Client
-from observer.clients.config_files.context import InstallContext, InstallPlan
-from observer.clients.config_files.file_edits import FileEdit, read_file
+from observer.clients.config_files.context import FileEdit, InstallContext, InstallPlan, read_file
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import PathOf, placed
 from observer.clients.payload import event_of, number, span_ms

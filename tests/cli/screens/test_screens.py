@@ -16,8 +16,7 @@ from textual.binding import Binding
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
-from observer.cli.screens.app import Tui
-from observer.cli.screens.review import Review
+from observer.cli.screens.app import Review, Tui
 from observer.core.model import Item
 from observer.core.paths import Home
 from observer.notes.pairs import How

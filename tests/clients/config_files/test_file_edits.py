@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.clients.config_files.file_edits import FileEdit, apply, as_it_was, diff, read_file
+from observer.clients.config_files.context import FileEdit, apply, as_it_was, diff, read_file
 from observer.core.errors import ConfigInvalid
 
 
