@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,6 @@ from observer.cli import completion, output
 from observer.cli.commands import Given, command
 from observer.cli.session import mention_paused
 from observer.clients import installers
-from observer.clients.client import Client
 from observer.clients.config_files.context import (
     FileEdit,
     InstallContext,
@@ -346,8 +345,23 @@ def _outcome(one: installers.Setup, *, dry_run: bool) -> dict[str, Any]:
 
 def show_list(context: InstallContext) -> None:
     """Print every client that can be installed, what it has, and when it last reported."""
-    last = last_reports(context.home)
-    rows = [_listed(client, context, last) for client in clients().values() if client.installer]
+    last, rows = last_reports(context.home), []
+    for each in (one for one in clients().values() if one.installer):
+        offers = {
+            "hooks": each.sample or each.context_file or not each.is_agent,
+            "MCP": each.is_agent,
+            "Ctrl-R": each.binds_ctrl_r,
+        }
+        heard_ms = last_report(each, last)
+        row: dict[str, Any] = {
+            "client": each.name,
+            "found": installers.evidence(each, context),
+            "offers": [name for name, has in offers.items() if has],
+            "installed": installers.installed_parts(each.name, context),
+            "tried": each.tried,
+            "last_at": iso(heard_ms) if heard_ms else None,
+        }
+        rows.append(row)
     shown = (
         (
             *(row["client"], _short(row["found"], context) or "-", " + ".join(row["offers"])),
@@ -358,18 +372,3 @@ def show_list(context: InstallContext) -> None:
     )
     columns = ("client", "found", "offers", "installed", "tried", "last heard")
     output.table(columns, shown, spare=("tried", "offers", "found"), value=rows)
-
-
-def _listed(client: Client, context: InstallContext, last: Mapping[str, int]) -> dict[str, Any]:
-    has_hooks = client.sample or client.context_file or not client.is_agent
-    heard_ms = last_report(client, last)
-    return {
-        "client": client.name,
-        "found": installers.evidence(client, context),
-        "offers": ["hooks"] * bool(has_hooks)
-        + ["MCP"] * client.is_agent
-        + ["Ctrl-R"] * client.binds_ctrl_r,
-        "installed": installers.installed_parts(client.name, context),
-        "tried": client.tried,
-        "last_at": iso(heard_ms) if heard_ms else None,
-    }

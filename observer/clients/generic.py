@@ -135,27 +135,17 @@ def schema() -> dict[str, Any]:  # Any: a JSON Schema is open-ended JSON
     types = (GenericContext, *KINDS.values())
     _, found = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     parts = {name: dict(part) for name, part in found.items()}
-    context = parts.pop(GenericContext.__name__)["properties"]
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Event",
-        "oneOf": [
-            _kind_schema(kind, parts.pop(of.__name__), context) for kind, of in KINDS.items()
-        ],
-        "$defs": parts,
-    }
-
-
-def _kind_schema(kind: str, part: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
-    described = {key: part[key] for key in ("description",) if key in part}
-    own = {key: part["properties"][key] for key in ("author",) if key in part["properties"]}
-    return {
-        "title": kind,
-        **described,
-        "type": "object",
-        "properties": {**part["properties"], **context, **own},
-        "required": sorted({"kind", *part["required"]}),
-    }
+    context, kinds = parts.pop(GenericContext.__name__)["properties"], []
+    for kind, of in KINDS.items():
+        part = parts.pop(of.__name__)
+        described = {key: part[key] for key in ("description",) if key in part}
+        own = {key: part["properties"][key] for key in ("author",) if key in part["properties"]}
+        fields = {**part["properties"], **context, **own}
+        required = sorted({"kind", *part["required"]})
+        about = {"type": "object", "properties": fields, "required": required}
+        kinds.append({"title": kind, **described, **about})
+    about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Event"}
+    return {**about, "oneOf": kinds, "$defs": parts}
 
 
 def _event(
