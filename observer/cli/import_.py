@@ -284,17 +284,12 @@ def _others(counts: run.Counts) -> str:
 
 def _outcome(plan: run.Plan, counts: run.Counts) -> dict[str, Any]:
     return {
-        "source": plan.source.name,
-        "sessions": len(plan.found),
-        "known": plan.known,
-        "to_read": len(plan.new),
-        "first_at": iso(min(one.first_ms for one in plan.found)),
-        "last_at": iso(max(one.last_ms for one in plan.found)),
-        "size_bytes": run.size_of(plan.new),
+        "source": plan.source.name, "sessions": len(plan.found), "known": plan.known,
+        "to_read": len(plan.new), "first_at": iso(min(one.first_ms for one in plan.found)),
+        "last_at": iso(max(one.last_ms for one in plan.found)), "size_bytes": run.size_of(plan.new),
         "folders": sorted({one.folder for one in plan.found}),
-        "events": {name: counts[name] for name in run.FATES},
-        "left_out": plan.problems.counts,
-    }
+        "events": {name: counts[name] for name in run.FATES}, "left_out": plan.problems.counts,
+    }  # fmt: skip
 
 
 class _Ended(Exception):

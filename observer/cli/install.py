@@ -224,12 +224,9 @@ def _one(
     shown = diff(plan.edits)
     backups = [] if dry_run else installers.perform(plan, context.home, at_ms=now_ms())
     return {
-        "client": target,
-        "changed": changes,
-        "backups": [str(path) for path in backups],
-        "notes": list(plan.notes),
-        "diff": shown,
-    }
+        "client": target, "changed": changes, "backups": [str(path) for path in backups],
+        "notes": list(plan.notes), "diff": shown,
+    }  # fmt: skip
 
 
 def _described(outcome: dict[str, Any], *, dry_run: bool) -> str:
@@ -334,13 +331,10 @@ def _report(
 
 def _outcome(one: installers.Setup, *, dry_run: bool) -> dict[str, Any]:
     return {
-        "client": one.client.name,
-        "found": one.found,
-        "changed": [str(path) for path in _changed(one.plan.edits)],
-        "notes": list(one.plan.notes),
-        "problem": str(one.problem or ""),
-        **({"diff": diff(one.plan.edits)} if dry_run else {}),
-    }
+        "client": one.client.name, "found": one.found,
+        "changed": [str(path) for path in _changed(one.plan.edits)], "notes": list(one.plan.notes),
+        "problem": str(one.problem or ""), **({"diff": diff(one.plan.edits)} if dry_run else {}),
+    }  # fmt: skip
 
 
 def show_list(context: InstallContext) -> None:

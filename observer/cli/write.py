@@ -136,13 +136,9 @@ def _surrounded(report: Any) -> Any:  # noqa: ANN401 - JSON, judged by `generic.
         return report
     who = attribute(os.environ)
     around = {
-        "client": who.client or generic.NAME,
-        "session": who.session,
-        "author": who.author,
-        "cwd": str(working_folder()),
-        "host": socket.gethostname(),
-        "at": now_ms(),
-    }
+        "client": who.client or generic.NAME, "session": who.session, "author": who.author,
+        "cwd": str(working_folder()), "host": socket.gethostname(), "at": now_ms(),
+    }  # fmt: skip
     return {**around, **report}
 
 

@@ -141,14 +141,11 @@ def command(call: ToolCall) -> Command:
     answer = _object(call.response)
     exit_code = call.exit_code if call.exit_code is not None else number(answer, *_EXITS)
     return Command(
-        command=text(call.given, "command", "cmd"),
-        output=_printed(call, answer),
-        exit_code=exit_code,
-        failed=call.failed if exit_code is None else exit_code != 0,
+        command=text(call.given, "command", "cmd"), output=_printed(call, answer),
+        exit_code=exit_code, failed=call.failed if exit_code is None else exit_code != 0,
         interrupted=call.interrupted or bool(flag(answer, "interrupted")),
-        duration_ms=call.duration_ms,
-        description=text(call.given, "description", "summary"),
-    )
+        duration_ms=call.duration_ms, description=text(call.given, "description", "summary"),
+    )  # fmt: skip
 
 
 def _printed(call: ToolCall, answer: Object) -> str:
@@ -176,14 +173,10 @@ def write(call: ToolCall) -> FileWrite:
     if before is None:
         before = _patched(content, answer, old="+", new="-")
     return FileWrite(
-        path=path,
-        operation="create" if is_new else "write",
-        edits=hunks(answer),
-        content=content,
-        tool=call.tool,
-        error=call.error or "failed" * bool(call.failed),
+        path=path, operation="create" if is_new else "write", edits=hunks(answer), content=content,
+        tool=call.tool, error=call.error or "failed" * bool(call.failed),
         symbols=_symbol_changes(path, before, content),
-    )
+    )  # fmt: skip
 
 
 def append(call: ToolCall) -> FileWrite:

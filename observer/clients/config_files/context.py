@@ -118,14 +118,10 @@ def current_context(home: Home, *, project: Path | None = None, tools: str = "")
             "no observer command is installed", hint="install the package, then repeat"
         )
     return InstallContext(
-        home=home,
-        user_home=Path.home(),
-        observer=str(Path(found).absolute()),
-        environ=dict(os.environ),
-        folder=working_folder(),
-        project=project.absolute() if project else None,
-        tools=tools,
-    )
+        home=home, user_home=Path.home(), observer=str(Path(found).absolute()),
+        environ=dict(os.environ), folder=working_folder(),
+        project=project.absolute() if project else None, tools=tools,
+    )  # fmt: skip
 
 
 def shipped(sources: Sequence[Path] = SHIPPED_HOOKS) -> Path:

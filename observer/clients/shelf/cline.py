@@ -99,24 +99,17 @@ def _call(payload: Object) -> tools.ToolCall:
         outcome = inner(result, "output")
         failed = bool(error) or outcome.get("success") is False or outcome.get("isError") is True
         return tools.ToolCall(
-            tool=text(result, "name"),
-            given=inner(result, "input"),
-            response=answer,
-            error=(error or prose(answer)) if failed else "",
-            failed=failed,
+            tool=text(result, "name"), given=inner(result, "input"), response=answer,
+            error=(error or prose(answer)) if failed else "", failed=failed,
             duration_ms=span_ms(result, "durationMs"),
-        )
+        )  # fmt: skip
     used = inner(payload, "postToolUse")
     failed = used.get("success") is False
     said = text(used, "result")
     return tools.ToolCall(
-        tool=text(used, "toolName"),
-        given=inner(used, "parameters"),
-        response=said,
-        error=said if failed else "",
-        failed=failed,
-        duration_ms=span_ms(used, "executionTimeMs"),
-    )
+        tool=text(used, "toolName"), given=inner(used, "parameters"), response=said,
+        error=said if failed else "", failed=failed, duration_ms=span_ms(used, "executionTimeMs"),
+    )  # fmt: skip
 
 
 def _commands(call: tools.ToolCall) -> Bodies:
@@ -178,19 +171,15 @@ def _replace_in_file(call: tools.ToolCall) -> events.FileWrite:
 
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    grep="search_codebase search_files",
-    fetch="fetch_web_content web_fetch",
-    delegate="spawn_agent",
-    read="read_file",
-    write="write_to_file",
-    find="list_files list_code_definition_names",
-    ask_web="web_search",
+    grep="search_codebase search_files", fetch="fetch_web_content web_fetch",
+    delegate="spawn_agent", read="read_file", write="write_to_file",
+    find="list_files list_code_definition_names", ask_web="web_search",
 ) | {
     "editor": _editor,
     "execute_command": _execute_command,
     "replace_in_file": _replace_in_file,
     "apply_diff": _replace_in_file,
-}
+}  # fmt: skip
 """Tools of the CLI, then those of the extension."""
 
 _READERS: Mapping[str, Reader] = {
@@ -252,8 +241,7 @@ def _wrap_context(text: str) -> bytes:
 
 CLIENTS = (
     Client(
-        name=NAME,
-        read=read,
+        name=NAME, read=read,
         installer=installer_of(
             *(partial(_executable, event) for event in _EVENTS),
             config_file(
@@ -261,9 +249,7 @@ CLIENTS = (
             ),
             notes=["Restart Cline; it looks for hooks when it starts."],
         ),
-        programs=("cline",),
-        folders=(".cline",),
-        transcripts=(".cline/data/sessions",),
+        programs=("cline",), folders=(".cline",), transcripts=(".cline/data/sessions",),
         tried="3.0.65",
         sample=HookSample(
             "UserPromptSubmit",
@@ -272,8 +258,7 @@ CLIENTS = (
             words=(NAME, "UserPromptSubmit"),
         ),
         marker_variables=("CLINE_ACTIVE", "CLINE_CONNECTOR_CLI_LAUNCH", "CLINE_NO_INTERACTIVE"),
-        context_file="CONTEXT.cline.json",
-        wrap_context=_wrap_context,
+        context_file="CONTEXT.cline.json", wrap_context=_wrap_context,
         format_reminder=lambda text, _event: _wrap_context(text),
     ),
-)
+)  # fmt: skip

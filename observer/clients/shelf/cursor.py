@@ -44,17 +44,10 @@ NOISE = word_set(
 )
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="Shell",
-    read="Read",
-    write="Write",
-    edit="Edit StrReplace MultiEdit EditNotebook",
-    delete="Delete",
-    grep="Grep SemanticSearch",
-    find="Glob LS",
-    fetch="WebFetch",
-    ask_web="WebSearch",
-    delegate="Task",
-)
+    command="Shell", read="Read", write="Write", edit="Edit StrReplace MultiEdit EditNotebook",
+    delete="Delete", grep="Grep SemanticSearch", find="Glob LS", fetch="WebFetch",
+    ask_web="WebSearch", delegate="Task",
+)  # fmt: skip
 
 _CLAUDE_NAMES = {"UserPromptSubmit": "beforeSubmitPrompt"}
 _BASE = frozenset(
@@ -124,14 +117,11 @@ def _after_mcp(payload: Object) -> events.AnyBody:
 
 def _call(payload: Object, *, failed: bool | None) -> tools.ToolCall:
     return tools.ToolCall(
-        tool=text(payload, "tool_name"),
-        given=inner(payload, "tool_input"),
+        tool=text(payload, "tool_name"), given=inner(payload, "tool_input"),
         response=_unpacked(payload, "tool_output"),
-        error=text(payload, "error_message", "failure_type") if failed else "",
-        failed=failed,
-        interrupted=bool(flag(payload, "is_interrupt")),
-        duration_ms=span_ms(payload, "duration"),
-    )
+        error=text(payload, "error_message", "failure_type") if failed else "", failed=failed,
+        interrupted=bool(flag(payload, "is_interrupt")), duration_ms=span_ms(payload, "duration"),
+    )  # fmt: skip
 
 
 def _unpacked(payload: Object, name: str) -> Json:
@@ -233,27 +223,21 @@ def _install(context: InstallContext) -> InstallPlan:
 
 CLIENTS = (
     Client(
-        name=NAME,
-        read=read,
-        installer=_install,
-        per_project=True,
+        name=NAME, read=read, installer=_install, per_project=True,
         programs=("cursor", "cursor-agent"),
         folders=(".cursor", ".config/Cursor", "Library/Application Support/Cursor"),
         transcripts=(".cursor/projects", ".cursor/chats"),
         sample=prompt_sample(
             "beforeSubmitPrompt", conversation_id="@SESSION@", cursor_version="3.20.17"
         ),
-        session_variable="CURSOR_CONVERSATION_ID",
-        marker_variables=("CURSOR_AGENT",),
+        session_variable="CURSOR_CONVERSATION_ID", marker_variables=("CURSOR_AGENT",),
         resume="cursor-agent --resume {}",
         # It runs the hooks installed for Claude Code beside its own, and reports an edit or a
         # command both as such and as a tool call.
-        reports_twice=True,
-        has_plugin=True,
-        context_file="CONTEXT.cursor.json",
+        reports_twice=True, has_plugin=True, context_file="CONTEXT.cursor.json",
         wrap_context=lambda text: orjson.dumps({"additional_context": text}),
         format_reminder=lambda text, _: orjson.dumps(
             {"continue": True, "additional_context": text}
         ),
     ),
-)
+)  # fmt: skip

@@ -25,16 +25,9 @@ NOISE = word_set("PermissionRequest Notification")
 
 _SHELL = "Execute"
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command=_SHELL,
-    write="Create",
-    edit="Edit MultiEdit",
-    read="Read",
-    find="LS Glob",
-    grep="Grep",
-    fetch="FetchUrl",
-    ask_web="WebSearch",
-    delegate="Task",
-)
+    command=_SHELL, write="Create", edit="Edit MultiEdit", read="Read", find="LS Glob", grep="Grep",
+    fetch="FetchUrl", ask_web="WebSearch", delegate="Task",
+)  # fmt: skip
 
 _WRITING = frozenset({"Create", "Edit", "MultiEdit"})
 _END = re.compile(r"\n*\[Process exited with code (\d{1,9})\]\s*\Z")
@@ -103,8 +96,7 @@ HOOKS = Hooks(
 
 CLIENTS = (
     Client(
-        name=NAME,
-        read=_DIALECT.read,
+        name=NAME, read=_DIALECT.read,
         installer=installer_of(
             config_file(placed("", ".factory", "settings.json"), HOOKS.edited),
             config_file(
@@ -113,12 +105,8 @@ CLIENTS = (
             ),
             notes=["Restart Droid; it reads its settings when it starts."],
         ),
-        programs=("droid",),
-        folders=(".factory",),
-        transcripts=(".factory/sessions",),
-        tried="0.225.2",
-        sample=prompt_sample("UserPromptSubmit"),
-        resume="droid --resume {}",
+        programs=("droid",), folders=(".factory",), transcripts=(".factory/sessions",),
+        tried="0.225.2", sample=prompt_sample("UserPromptSubmit"), resume="droid --resume {}",
         context_file="CONTEXT.droid.md",
     ),
-)
+)  # fmt: skip

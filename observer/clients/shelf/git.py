@@ -66,20 +66,13 @@ def _event(envelope: Envelope, body: AnyBody) -> Event:
     if envelope.event == "post-checkout" and envelope.env.get("git.action") == _REBASE:
         since = _moved(envelope)[0]
     return Event(
-        id=envelope.id,
-        at_ms=envelope.at_ms,
-        client=who.client or NAME,
-        body=body,
-        session=who.session,
-        cwd=envelope.cwd,
-        roots=(envelope.cwd,) if envelope.cwd else (),
-        host=envelope.host,
-        route=f"{envelope.client}/{envelope.event}",
-        dedup=dedup,
+        id=envelope.id, at_ms=envelope.at_ms, client=who.client or NAME, body=body,
+        session=who.session, cwd=envelope.cwd, roots=(envelope.cwd,) if envelope.cwd else (),
+        host=envelope.host, route=f"{envelope.client}/{envelope.event}", dedup=dedup,
         author=who.author,
         branch=envelope.env.get("git.branch", "") if "git.head" in envelope.env else None,
         since=since if _HASH.match(since) else "",
-    )
+    )  # fmt: skip
 
 
 def _post_commit(envelope: Envelope) -> AnyBody | None:
@@ -403,13 +396,8 @@ def _in_repository(context: InstallContext, folder: Path) -> ConfigInvalid | Non
 
 CLIENTS = (
     Client(
-        name=NAME,
-        read=read,
-        takes_json=False,
-        installer=lambda it: _install(it) if it.is_wanted else _uninstall(it),
-        per_project=True,
-        programs=("git",),
-        tried="2.39.5",
-        is_agent=False,
+        name=NAME, read=read, takes_json=False,
+        installer=lambda it: _install(it) if it.is_wanted else _uninstall(it), per_project=True,
+        programs=("git",), tried="2.39.5", is_agent=False,
     ),
-)
+)  # fmt: skip
