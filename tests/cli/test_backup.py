@@ -113,9 +113,7 @@ def test_settings_and_the_owner_of_notes_come_along(
     assert sorted(path.name for path in there.root.glob(".*")) == []
 
 
-def test_a_memory_is_replaced_only_when_asked_and_kept(
-    run: Run, home: Home, filled: Home, tmp_path: Path
-) -> None:
+def test_a_memory_is_replaced_if_asked(run: Run, home: Home, filled: Home, tmp_path: Path) -> None:
     run("backup", str(tmp_path / "copy.db"))
     refused = run("restore", str(tmp_path / "copy.db"))
     assert (refused.code, "add --replace" in refused.err) == (2, True)
@@ -143,9 +141,7 @@ def linked() -> bytes:
     return file.getvalue()
 
 
-def test_what_is_no_backup_changes_nothing(
-    run: Run, home: Home, filled: Home, tmp_path: Path
-) -> None:
+def test_what_is_no_backup_is_refused(run: Run, home: Home, filled: Home, tmp_path: Path) -> None:
     before = held(home)
     for data, said in (
         (b"", "is no backup"),

@@ -103,9 +103,7 @@ def test_doctor_says_what_is_wrong_and_what_to_do(
     assert wrong[name]["hint"]
 
 
-def test_a_lock_of_another_process_and_a_file_in_the_place_of_the_sockets_are_shown(
-    run: Run, home: Home
-) -> None:
+def test_a_lock_of_another_and_a_file_in_the_sockets_place_are_shown(run: Run, home: Home) -> None:
     with hold(home) as is_ours:
         assert is_ours
         wrong = checks(run)
@@ -193,9 +191,7 @@ def test_events_of_a_clock_that_was_a_year_ahead_are_kept(home: Home, run: Run) 
 
 
 @pytest.mark.slow
-def test_who_wakes_the_daemon_for_an_agent_reads_what_up_prints(
-    home: Home, observer: Observer
-) -> None:
+def test_who_wakes_the_daemon_reads_what_up_prints(home: Home, observer: Observer) -> None:
     home.root.mkdir(parents=True)
     home.config.write_text("log_level = 7\n")
     up, wake = observer("up"), observer("wake")
@@ -247,9 +243,7 @@ def test_doctor_counts_damaged_events(run: Run, filled: Home, home: Home) -> Non
 
 @pytest.mark.measured
 @pytest.mark.parametrize("column", ["facts", "files_modified", "summary", "links"])
-def test_a_damaged_item_is_shown_and_made_anew(
-    run: Run, filled: Home, home: Home, column: str
-) -> None:
+def test_a_damaged_item_is_made_anew(run: Run, filled: Home, home: Home, column: str) -> None:
     change(home, f"UPDATE item SET {column} = '{{'")
     refused = run("search", "login")
     assert (refused.code, "is damaged" in refused.err) == (5, True)

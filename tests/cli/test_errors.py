@@ -51,9 +51,7 @@ def test_a_setting_that_cannot_be_kept_says_what_to_do(
     assert (ran.code, ran.err.splitlines()[1]) == (2, f"hint: {hint}")
 
 
-def test_a_home_that_is_read_only_names_itself(
-    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_read_only_home_is_named(run: Run, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = os.open
 
     def refuse(path: str, flags: int, *more: Any, **named: Any) -> int:
@@ -97,9 +95,7 @@ def test_a_settings_file_that_is_a_link_to_another_disk_is_changed_there(
     assert elsewhere.read_text(encoding="utf-8") == "watch = false\n"
 
 
-def test_a_spool_that_cannot_be_looked_into_is_shown_beside_the_answer(
-    run: Run, filled: Home, home: Home
-) -> None:
+def test_a_spool_that_cannot_be_read_is_said_as_well(run: Run, filled: Home, home: Home) -> None:
     shutil.rmtree(home.spool)
     home.spool.touch()
     ran = run("search", "login")
@@ -107,9 +103,7 @@ def test_a_spool_that_cannot_be_looked_into_is_shown_beside_the_answer(
     assert "the spool cannot be read: [Errno 20]" in ran.err
 
 
-def test_doctor_goes_on_where_it_may_not_look(
-    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_goes_on_regardless(run: Run, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     look = Path.is_dir
 
     def refuse(path: Path) -> bool:
@@ -218,9 +212,7 @@ def test_nobody_waits_for_a_fifo_in_the_place_of_a_file(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["run", "spool", "spool/new"])
-def test_a_file_in_the_place_of_a_folder_is_shown_with_what_to_do(
-    within: Observer, home: Home, name: str
-) -> None:
+def test_a_file_in_the_place_of_a_folder_is_said(within: Observer, home: Home, name: str) -> None:
     (home.root / name).parent.mkdir(parents=True)
     (home.root / name).touch()
     ran = within("up")
@@ -231,9 +223,7 @@ def test_a_file_in_the_place_of_a_folder_is_shown_with_what_to_do(
 
 
 @pytest.mark.parametrize("name", ["log/daemon.log", "daemon.lock"])
-def test_a_link_to_nowhere_is_shown_to_be_moved(
-    within: Observer, home: Home, tmp_path: Path, name: str
-) -> None:
+def test_a_link_to_nowhere_is_said(within: Observer, home: Home, tmp_path: Path, name: str) -> None:
     (home.root / name).parent.mkdir(parents=True)
     (home.root / name).symlink_to(tmp_path / "no" / "where")
     for words in (("up",), ("doctor",)):

@@ -209,9 +209,7 @@ def test_a_damaged_list_of_imports_is_an_empty_one(home: Home) -> None:
 
 
 @pytest.mark.slow
-def test_an_import_goes_on_in_the_background(
-    run: Run, home: Home, sessions: Sessions, until: Until
-) -> None:
+def test_it_goes_on_in_background(run: Run, home: Home, sessions: Sessions, until: Until) -> None:
     """The daemon that comes up finishes what the one before was handed."""
     sessions(60)
     assert run("import", "--yes", "--background").out.splitlines()[-1] == (

@@ -107,9 +107,7 @@ def test_nothing_is_left_of_it(run: Run, user: Path, git: Git) -> None:
 
 
 @pytest.mark.measured
-def test_without_names_it_lists_what_is_installed_and_where(
-    run: Run, user: Path, git: Git, home: Home
-) -> None:
+def test_without_names_it_lists_what_is_there(run: Run, user: Path, git: Git, home: Home) -> None:
     shop = hooked(git, run, user / "shop")
     run("install", "bash", "codex")
     before = tree(user)
@@ -209,9 +207,7 @@ def test_the_memory_is_asked_for_separately(
     assert home.root.exists() == is_there
 
 
-def test_a_file_that_goes_is_shown_as_removed_and_one_that_stays_as_written(
-    run: Run, home: Home
-) -> None:
+def test_a_file_that_goes_is_said_removed_one_that_stays_written(run: Run, home: Home) -> None:
     bashrc = Path.home() / ".bashrc"
     assert f"  wrote {bashrc}\n" in run("install", "bash").out
     assert f"  removed {bashrc}\n" in run("uninstall", "bash").out

@@ -103,9 +103,7 @@ def test_what_cannot_be_loaded_is_not_chosen(run: Run, home: Home, name: str, co
     assert not home.config.exists()
 
 
-def test_a_published_model_is_pulled_and_used(
-    run: Run, home: Home, published: tuple[str, str]
-) -> None:
+def test_a_published_model_is_used(run: Run, home: Home, published: tuple[str, str]) -> None:
     url, digest = published
     assert run("config", "set", "model_url", url).code == 0
     assert "model use theirs" in run("config", "model", "pull", "theirs", "--sha256", digest).out

@@ -81,9 +81,7 @@ def test_whoever_looks_while_all_is_paused_hears_of_it(run: Run, home: Home, lin
     assert "observer pause --end" in ran.out + ran.err
 
 
-def test_a_session_is_named_by_our_id_or_the_clients_own(
-    run: Run, home: Home, fill: Callable[..., None]
-) -> None:
+def test_a_session_is_named_by_either_id(run: Run, home: Home, fill: Callable[..., None]) -> None:
     fill([{"kind": "prompt", "text": "x", "client": "cursor", "session": "abc", "cwd": "/"}])
     number = run("sessions", "--json").json[0]["id"]
     ran = run("pause", "--session", str(number))

@@ -35,9 +35,7 @@ def noted(filled: Home, home: Home, app: Path) -> Home:
     return home
 
 
-def test_notes_and_sessions_are_files_that_a_second_export_replaces(
-    run: Run, noted: Home, tmp_path: Path
-) -> None:
+def test_notes_and_sessions_are_files_made_again(run: Run, noted: Home, tmp_path: Path) -> None:
     folder = tmp_path / "vault"
     assert run("export", "--vault", str(folder)).out == f"3 files in {folder}\n"
     files = {str(path.relative_to(folder)) for path in folder.rglob("*.md")}

@@ -227,9 +227,7 @@ def test_only_reminders_before_the_words_are_taken_away() -> None:
         ("AGENT=1", "", ""),
     ],
 )
-def test_an_agents_shell_is_known_by_its_variables(
-    variables: str, client: str, session: str
-) -> None:
+def test_an_agents_shell_is_known_by_variables(variables: str, client: str, session: str) -> None:
     env = dict(one.split("=") for one in variables.split())
     assert env.keys() & agent_variables()
     in_a_shell = {**env, "OBSERVER_SESSION": "zsh-77-1763715600"}

@@ -113,9 +113,7 @@ def test_the_file_is_the_one_git_would_write(
 
 
 @pytest.mark.measured
-def test_a_named_project_gets_it_in_its_own_configuration(
-    new_git: InstallContext, tmp_path: Path
-) -> None:
+def test_a_project_gets_its_own_configuration(new_git: InstallContext, tmp_path: Path) -> None:
     git(new_git, "init", "-q", "shop")
     named = replace(new_git, project=tmp_path / "shop")
     make(install("git", named), named)
@@ -170,9 +168,7 @@ def test_a_repository_without_a_work_tree_is_not_called_none(repository: Install
         install("git", inside)
 
 
-def test_a_subfolder_and_a_worktree_share_the_hooks(
-    repository: InstallContext, tmp_path: Path
-) -> None:
+def test_subfolder_and_worktree_share_hooks(repository: InstallContext, tmp_path: Path) -> None:
     commit(repository)
     git(repository, "worktree", "add", "-q", str(tmp_path / "tree"))
     make(install("git", replace(repository, folder=tmp_path / "tree")), repository)
@@ -196,7 +192,7 @@ def test_a_hook_that_was_there_still_runs_and_comes_back(repository: InstallCont
     assert not hook.with_name("post-commit.observer-orig").exists()
 
 
-def test_a_hook_that_was_switched_off_stays_off_and_uninstalling_leaves_no_other(
+def test_a_hook_switched_off_stays_off_and_none_is_left_over(
     repository: InstallContext,
 ) -> None:
     """But one that took the place of ours."""
@@ -230,9 +226,7 @@ def test_a_hook_that_pre_commit_moved_is_not_installed_twice(repository: Install
     assert (folder / "post-commit").exists()
 
 
-def test_a_folder_of_hooks_elsewhere_is_respected(
-    repository: InstallContext, tmp_path: Path
-) -> None:
+def test_a_hooks_folder_elsewhere_is_respected(repository: InstallContext, tmp_path: Path) -> None:
     (tmp_path / "hooks").mkdir()
     git(repository, "config", "core.hooksPath", str(tmp_path / "hooks"))
     make(install("git", repository), repository)
@@ -248,9 +242,7 @@ def test_a_folder_of_hooks_elsewhere_is_respected(
         pytest.param(".githooks", ".githooks/post-commit", id="committed"),
     ],
 )
-def test_a_folder_in_the_working_tree_is_left_alone(
-    repository: InstallContext, folder: str, named: str
-) -> None:
+def test_a_folder_in_the_tree_is_kept(repository: InstallContext, folder: str, named: str) -> None:
     git(repository, "config", "core.hooksPath", folder)
     with pytest.raises(ConfigInvalid, match="working tree") as refused:
         install("git", repository)
@@ -270,9 +262,7 @@ def test_a_linked_hook_and_an_earlier_copy_are_left_alone(repository: InstallCon
         install("git", repository)
 
 
-def test_the_environment_of_a_hook_does_not_lead_elsewhere(
-    repository: InstallContext, tmp_path: Path
-) -> None:
+def test_a_hooks_environment_leads_nowhere(repository: InstallContext, tmp_path: Path) -> None:
     """`observer install git` run from a git hook or alias sees GIT_DIR of another repository."""
     git(repository, "init", "-q", str(tmp_path / "other"), folder=tmp_path)
     environ = {**repository.environ, "GIT_DIR": str(tmp_path / "other/.git")}
@@ -354,7 +344,7 @@ def test_a_hook_that_was_put_out_of_use_is_named_and_comes_back(
     assert missing_hooks(installed, ()) == []
 
 
-def test_hooks_beside_a_folder_of_hooks_are_missed_until_they_are_called(
+def test_hooks_beside_a_hooks_folder_are_missed_until_called(
     installed: InstallContext,
 ) -> None:
     husky(installed)
@@ -367,9 +357,7 @@ def test_hooks_beside_a_folder_of_hooks_are_missed_until_they_are_called(
     assert not install("git", installed).is_change
 
 
-def test_known_repositories_are_looked_at_from_anywhere(
-    installed: InstallContext, tmp_path: Path
-) -> None:
+def test_known_repositories_are_looked_at_too(installed: InstallContext, tmp_path: Path) -> None:
     forced(installed)
     elsewhere = replace(installed, folder=tmp_path)
     assert missing_hooks(elsewhere, ()) == []
@@ -377,9 +365,7 @@ def test_known_repositories_are_looked_at_from_anywhere(
     assert len(missing_hooks(elsewhere, [gone, str(installed.folder / ".git")])) == 1
 
 
-def test_the_work_trees_of_a_bare_repository_are_where_to_repeat(
-    installed: InstallContext, tmp_path: Path
-) -> None:
+def test_trees_of_a_bare_repository_are_named(installed: InstallContext, tmp_path: Path) -> None:
     git(installed, "commit", "-q", "--allow-empty", "-m", "x")
     git(installed, "clone", "-q", "--bare", str(installed.folder), str(tmp_path / "bare"))
     bare = replace(installed, folder=tmp_path / "bare")
@@ -424,9 +410,7 @@ def test_a_repository_without_our_hooks_or_a_machine_without_git_misses_none(
     assert missing_hooks(installed, ()) == []
 
 
-def test_configured_hooks_are_missed_by_an_older_git(
-    new_git: InstallContext, context: InstallContext
-) -> None:
+def test_an_older_git_misses_hooks(new_git: InstallContext, context: InstallContext) -> None:
     assert missing_hooks(new_git, ()) == []
     make(install("git", new_git), new_git)
     assert missing_hooks(new_git, ()) == []

@@ -51,9 +51,7 @@ def make(plan: InstallPlan, context: InstallContext) -> list[Path]:
 
 @pytest.mark.measured
 @every_target
-def test_what_others_have_stays_and_comes_back_to_the_byte(
-    name: str, context: InstallContext, files: Files
-) -> None:
+def test_what_others_have_stays_exactly(name: str, context: InstallContext, files: Files) -> None:
     """A plan touches nothing, a second run and an uninstallation of nothing change nothing."""
     given(context, FACTS[name].files)
     before = files()
@@ -73,9 +71,7 @@ def test_what_others_have_stays_and_comes_back_to_the_byte(
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_lines_that_end_as_on_windows_go_on_doing_so(
-    name: str, context: InstallContext, files: Files
-) -> None:
+def test_lines_of_windows_stay_so(name: str, context: InstallContext, files: Files) -> None:
     given(context, {path: text.replace(b"\n", b"\r\n") for path, text in FACTS[name].files.items()})
     before = files()
     make(install(name, context), context)
@@ -119,9 +115,7 @@ def test_a_folder_with_something_of_others_stays(context: InstallContext) -> Non
 
 
 @every_target
-def test_a_file_that_does_not_parse_is_refused_by_name(
-    name: str, context: InstallContext, files: Files
-) -> None:
+def test_a_broken_file_is_refused(name: str, context: InstallContext, files: Files) -> None:
     ((path, content),) = FACTS[name].broken.items()
     given(context, {path: content})
     with pytest.raises(ConfigInvalid, match=path.rpartition("/")[2]) as refused:
@@ -158,9 +152,7 @@ def test_the_context_of_this_process_has_its_user_and_command(home: Home, tmp_pa
     assert context.project == Path.cwd() / "sub"
 
 
-def test_a_machine_without_the_command_is_shown(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_command_is_said(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ConfigInvalid, match="no observer command"):

@@ -233,9 +233,7 @@ def test_the_context_is_in_the_system_prompt_of_a_main_session(run: Run) -> None
     ]
 
 
-def test_the_context_is_asked_for_before_the_first_prompt_is_reported(
-    run: Run, context: InstallContext
-) -> None:
+def test_context_is_asked_for_before_the_first_prompt(run: Run, context: InstallContext) -> None:
     spooled = f"cat '{context.home.spool}'/new/* 2>/dev/null | grep -c 'mend the mill'; true\n"
     (context.home.hooks / "context").write_text(f"#!/bin/sh\n{spooled}")
     answers = run(
@@ -291,9 +289,7 @@ def test_a_reminder_is_behind_the_output_of_a_command(run: Run, context: Install
     assert len(answers[2]["parts"]) == 1
 
 
-def test_pi_adds_a_reminder_to_the_output_of_a_command(
-    run_pi: Run, context: InstallContext
-) -> None:
+def test_pi_adds_a_reminder_to_a_commands_output(run_pi: Run, context: InstallContext) -> None:
     remind(context, "use make test")
     printed = [{"type": "text", "text": "2"}]
     call = {"toolCallId": "1", "input": {}, "content": printed, "isError": False}
@@ -348,9 +344,7 @@ def test_a_plugin_of_somebody_else_is_refused(name: str, context: InstallContext
         install(name, context)
 
 
-def test_an_older_plugin_is_replaced(
-    context: InstallContext, put: Callable[[str], InstallPlan]
-) -> None:
+def test_an_old_plugin_goes(context: InstallContext, put: Callable[[str], InstallPlan]) -> None:
     put("opencode")
     plugin = context.user_home / ".config" / "opencode" / "plugins" / "observer.js"
     current = plugin.read_bytes()

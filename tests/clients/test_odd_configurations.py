@@ -177,9 +177,7 @@ def without_empty(value: Json) -> Json:
 @pytest.mark.parametrize(("name", "path"), paths_of(".json"))
 @settings(max_examples=EXAMPLES, phases=PHASES)
 @given(data=st.data())
-def test_json_that_was_edited_meanwhile_keeps_every_value(
-    name: str, path: str, data: st.DataObject
-) -> None:
+def test_edited_json_keeps_every_value(name: str, path: str, data: st.DataObject) -> None:
     value = data.draw(like(jsonc.load(PLAIN[name][path].decode())))
     text = laid_out(value, data.draw(layouts), data.draw(noises))
     try:
@@ -220,9 +218,7 @@ def toml_texts(draw: st.DrawFn) -> str:
 @pytest.mark.parametrize(("name", "path"), paths_of(".toml"))
 @settings(max_examples=4 * EXAMPLES, phases=PHASES)
 @given(text=toml_texts(), ends=st.booleans())
-def test_toml_keeps_every_key_and_comes_back_to_the_byte(
-    name: str, path: str, text: str, *, ends: bool
-) -> None:
+def test_toml_keeps_keys_and_is_given_back(name: str, path: str, text: str, *, ends: bool) -> None:
     content = (text.replace("\n", "\r\n") if ends else text).encode()
     try:
         before = tomllib.loads(content.decode())

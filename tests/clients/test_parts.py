@@ -67,9 +67,7 @@ def test_a_session_starts_with_the_context(client: str, groups: Groups) -> None:
         pytest.param("codex", "SessionEnd", 3, id="codex-waits-three-seconds-at-the-end"),
     ],
 )
-def test_timeouts_are_in_the_unit_of_the_client(
-    client: str, event: str, timeout: int, groups: Groups
-) -> None:
+def test_timeouts_are_in_its_unit(client: str, event: str, timeout: int, groups: Groups) -> None:
     assert {one["timeout"] for one in handlers(groups(client)[event])} == {timeout}
 
 
@@ -182,9 +180,7 @@ def test_what_codex_trusts_of_ours_goes_with_the_hooks(
     assert not (folder / "config.toml").exists()
 
 
-def test_a_text_that_only_looks_like_trust_is_not_cut(
-    context: InstallContext, put: Run, drop: Run
-) -> None:
+def test_a_text_like_trust_is_not_cut(context: InstallContext, put: Run, drop: Run) -> None:
     put("codex")
     row = state(context, "stop:0:0")
     (context.user_home / ".codex" / "config.toml").write_text(f"note = '''{row}'''\n{row}")
@@ -215,15 +211,11 @@ def test_hooks_that_are_switched_off_are_found(
 
 
 @pytest.mark.parametrize("client", ["claude-code", "qwen", "gemini", "cursor"])
-def test_settings_that_say_nothing_of_it_let_hooks_run(
-    client: str, context: InstallContext
-) -> None:
+def test_settings_that_say_nothing_let_hooks_run(client: str, context: InstallContext) -> None:
     assert problem(client, context) == ""
 
 
-def test_a_configuration_of_codex_that_does_not_parse_is_named(
-    context: InstallContext, put: Run
-) -> None:
+def test_a_broken_configuration_of_codex_is_named(context: InstallContext, put: Run) -> None:
     put("codex")
     (context.user_home / ".codex" / "config.toml").write_text("[features\n")
     assert re.search(r"\.codex: .*; correct", problem("codex", context))

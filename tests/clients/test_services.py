@@ -36,9 +36,7 @@ def put(name: str, context: InstallContext) -> None:
 
 
 @each
-def test_a_file_is_written_and_taken_away(
-    context: InstallContext, files: Files, name: str, path: str
-) -> None:
+def test_a_file_comes_and_goes(context: InstallContext, files: Files, name: str, path: str) -> None:
     put(name, context)
     assert [*files()] == [path]
     assert not install(name, context).is_change

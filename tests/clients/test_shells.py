@@ -45,18 +45,14 @@ def test_the_shell_reads_the_recorder(shell: str, context: InstallContext, put: 
 
 
 @every_shell
-def test_the_shell_reads_it_from_a_home_that_needs_quoting(
-    shell: str, spaced: InstallContext
-) -> None:
+def test_the_shell_reads_it_from_a_quoted_home(shell: str, spaced: InstallContext) -> None:
     perform(install(shell, spaced), spaced.home, at_ms=1)
     elsewhere = {**spaced.environ, "OBSERVER_HOME": str(spaced.home.root)}
     assert session_of(shell, replace(spaced, environ=elsewhere)).startswith(f"{shell}-")
 
 
 @every_shell
-def test_a_recorder_that_is_gone_hurts_nobody(
-    shell: str, context: InstallContext, put: Run
-) -> None:
+def test_a_recorder_gone_hurts_nobody(shell: str, context: InstallContext, put: Run) -> None:
     put(shell)
     (context.home.hooks / "shell" / f"observer.{shell}").unlink()
     assert session_of(shell, context) == ""
@@ -72,9 +68,7 @@ def test_after_uninstalling_the_shell_records_no_more(
     assert session_of(shell, context) == ""
 
 
-def test_a_block_is_replaced_where_it_stands_and_a_second_one_removed(
-    context: InstallContext, put: Run
-) -> None:
+def test_a_block_is_replaced_in_place_a_second_removed(context: InstallContext, put: Run) -> None:
     """A last line without an end gets one."""
     rc = context.user_home / ".bashrc"
     rc.write_text("alias x=y")

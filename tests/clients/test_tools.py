@@ -302,9 +302,7 @@ WRITES = [
 
 
 @pytest.mark.parametrize(("response", "added"), WRITES)
-def test_a_whole_file_says_what_became_of_symbols(
-    response: dict[str, Any], added: tuple[str, ...]
-) -> None:
+def test_a_whole_file_changes_symbols(response: dict[str, Any], added: tuple[str, ...]) -> None:
     symbols = edit({"content": OLD}, response, tool="Write")
     assert symbols
     assert (symbols.added, symbols.changed) == (added, () if added else ("Pay",))

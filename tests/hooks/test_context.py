@@ -112,9 +112,7 @@ def test_the_nearest_file_wins(context: Context, project: Path, home: Home, tmp_
 
 
 @pytest.mark.parametrize("shown", ["../../..", "-", ".", "/a/../../../../../..", "no/such"])
-def test_a_path_cannot_lead_out_of_the_mirror(
-    context: Context, home: Home, tmp_path: Path, shown: str
-) -> None:
+def test_no_path_leads_elsewhere(context: Context, home: Home, tmp_path: Path, shown: str) -> None:
     (home.root / "CONTEXT.md").parent.mkdir(parents=True)
     (home.root / "CONTEXT.md").write_text("outside")
     assert context("kiro", tmp_path, CLAUDE_PROJECT_DIR=shown) == ""
@@ -174,9 +172,7 @@ def text(payload: object) -> str:
 
 
 @pytest.mark.parametrize("event", ["TaskStart", "PostToolUse", "TaskComplete"])
-def test_an_event_is_reported_whole(
-    cline: Cline, posted: Callable[[], list[Envelope]], event: str
-) -> None:
+def test_an_event_is_whole(cline: Cline, posted: Callable[[], list[Envelope]], event: str) -> None:
     payload = text({"taskId": "1", "said": "100 % of \\n it's é" * 5000})
     assert cline(event, payload) == ""
     (envelope,) = posted()

@@ -99,18 +99,14 @@ def test_a_commit_is_shown_with_its_place_and_a_merge_without_what_was_before(
     assert (merge.env["git.head"], merge.env.get("git.was")) == (head, None)
 
 
-def test_an_amended_commit_is_shown_with_what_it_replaces(
-    commit: Commit, after: After, git: Git
-) -> None:
+def test_an_amended_commit_names_the_former_one(commit: Commit, after: After, git: Git) -> None:
     old = commit("a")
     made, rewritten = after("commit", "-q", "--amend", "-m", "b")
     assert (made.event, rewritten.args) == ("post-commit", ("amend",))
     assert rewritten.payload.decode().split() == [old, git("rev-parse", "HEAD")]
 
 
-def test_the_commits_of_a_rebase_are_shown_by_the_rewrite_alone(
-    commit: Commit, after: After, git: Git
-) -> None:
+def test_a_rebase_is_shown_by_the_rewrite_alone(commit: Commit, after: After, git: Git) -> None:
     git("checkout", "-q", "-b", "topic")
     old = [commit("a"), commit("b")]
     git("checkout", "-q", "main")
@@ -177,7 +173,7 @@ def test_what_is_committed_while_a_rebase_stands_still_is_shown_as_of_the_branch
     assert set(git("rev-list", "main..topic").split()) <= {*heads, *rewritten}
 
 
-def test_what_is_committed_while_a_rebase_by_patches_stands_still_is_shown_too(
+def test_what_is_committed_while_a_rebase_by_patches_stands_is_shown_too(
     rebased: After,
 ) -> None:
     events = rebased("--apply", "git add b; git commit -m x; git rebase --skip")
@@ -185,9 +181,7 @@ def test_what_is_committed_while_a_rebase_by_patches_stands_still_is_shown_too(
     assert (made.env["git.action"], made.env["git.branch"]) == ("commit", "topic")
 
 
-def test_each_applied_patch_is_shown(
-    commit: Commit, after: After, git: Git, tmp_path: Path
-) -> None:
+def test_an_applied_patch_is_shown(commit: Commit, after: After, git: Git, tmp_path: Path) -> None:
     git("checkout", "-q", "-b", "topic")
     commit("a")
     commit("b")
@@ -233,9 +227,7 @@ def test_a_checkout_tells_the_branch_a_worktree_its_folder_and_one_of_files_is_n
 
 
 @pytest.mark.parametrize("event", EVENTS)
-def test_a_missing_hook_changes_nothing(
-    repository: Path, git: Git, spool: Spool, event: str
-) -> None:
+def test_a_lost_hook_changes_nothing(repository: Path, git: Git, spool: Spool, event: str) -> None:
     install(repository, event, post=Path("/nowhere/post"))
     git("checkout", "-q", "-b", "other")
     (repository / "a").write_text("a\n")

@@ -245,9 +245,7 @@ def test_a_client_that_never_closes_keeps_nobody(recall: Recall) -> None:
         os.close(writing)
 
 
-def test_the_interpreter_that_the_daemon_lends_comes_first(
-    recall: Recall, home: Home, tmp_path: Path
-) -> None:
+def test_the_daemons_interpreter_comes_first(recall: Recall, home: Home, tmp_path: Path) -> None:
     home.root.mkdir()
     lent = make_run_folder(home) / "python3"
     lent.write_text(f'#!/bin/sh\necho "$@" >"{tmp_path}/asked"\n')

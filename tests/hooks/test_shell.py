@@ -49,9 +49,7 @@ def texts(records: Records) -> list[str]:
 
 
 @every_shell
-def test_a_command_is_shown_with_all_that_came_of_it(
-    person: Person, tmp_path: Path, shell: str
-) -> None:
+def test_a_command_is_shown_with_its_outcome(person: Person, tmp_path: Path, shell: str) -> None:
     (tmp_path / "a b").mkdir()
     records = person(shell, f"cd '{tmp_path}/a b'", "sleep 0.1; sh -c 'exit 3'")
     moved, failed = records[-2:]
@@ -62,9 +60,7 @@ def test_a_command_is_shown_with_all_that_came_of_it(
 
 
 @every_shell
-def test_what_is_private_stays_private(
-    person: Person, shell: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_private_stays_private(person: Person, shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HISTCONTROL", "ignoreboth")
     records = person(shell, "echo before", " echo hidden", "echo after")
     answered = texts(records)
@@ -121,9 +117,7 @@ def test_a_deleted_folder_is_no_obstacle(person: Person, tmp_path: Path, shell: 
 
 
 @every_shell
-def test_a_log_that_was_taken_away_is_followed_by_another(
-    person: Person, home: Home, shell: str
-) -> None:
+def test_a_log_taken_away_is_followed_by_another(person: Person, home: Home, shell: str) -> None:
     records = person(shell, "echo one", "command rm $__observer_log", "echo two")
     assert texts(records)[-1] == "echo two"
     modes = {path.stat().st_mode & 0o777 for path in (home.spool / "shell").iterdir()}
@@ -235,9 +229,7 @@ def test_red_is_green_again_in_debians_bash(spool: Spool, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "rules", ["ignoreboth", "ignoredups", "ignorespace", "ignoredups:erasedups"]
 )
-def test_bash_keeps_the_history_and_its_rules_as_the_person_wants_them(
-    tmp_path: Path, rules: str
-) -> None:
+def test_bash_keeps_the_history_and_its_rules_as_they_are(tmp_path: Path, rules: str) -> None:
     """With and without the recorder, the history holds the same lines."""
     argv = interactive("bash")
     lines = (
@@ -270,9 +262,7 @@ def test_zsh_and_fish_record_repeats_and_zsh_respects_a_history_pattern(person: 
     assert "xyz" not in repr(person("zsh", "HISTORY_IGNORE='echo x*'", "echo xyz"))
 
 
-def test_bash_is_not_fooled_by_history_that_is_off_or_from_elsewhere(
-    person: Person, tmp_path: Path
-) -> None:
+def test_bash_is_not_fooled_by_history_off_or_foreign(person: Person, tmp_path: Path) -> None:
     """Reading another shell's history at the prompt must not look like a command typed here."""
     (tmp_path / "other").write_text("echo from elsewhere\n")
     without = texts(person("bash", "echo kept", "set +o history", "echo lost"))
@@ -287,9 +277,7 @@ def test_bash_is_not_fooled_by_history_that_is_off_or_from_elsewhere(
 
 
 @pytest.mark.parametrize("begun", ["unset PROMPT_COMMAND", "PROMPT_COMMAND=(tell other)"])
-def test_what_an_rc_file_does_at_the_prompt_is_done_once_when_it_is_read_again(
-    tmp_path: Path, begun: str
-) -> None:
+def test_what_an_rc_file_does_is_done_once_when_read_again(tmp_path: Path, begun: str) -> None:
     rc = tmp_path / "rc"
     rc.write_text(
         f"tell() {{ echo shown; }}\nPROMPT_COMMAND=tell\nsource {HOOKS}/shell/observer.bash\n"

@@ -84,9 +84,7 @@ def test_time_folder_umask_and_zone_do_not_change_a_byte(packages: Path, tmp_pat
     assert held == {*TRACKED, PurePosixPath("PKG-INFO")}, "every tracked file and nothing else"
 
 
-def test_a_wheel_that_is_built_otherwise_from_the_sdist_is_the_same(
-    packages: Path, tmp_path: Path
-) -> None:
+def test_a_wheel_built_otherwise_from_the_sdist_is_it(packages: Path, tmp_path: Path) -> None:
     with tarfile.open(packages / SDIST) as archive:
         archive.extractall(tmp_path / "elsewhere", filter="data")
     again = built(tmp_path / "elsewhere" / STEM, "-t", "wheel", umask=0o077, **OTHERWISE)

@@ -103,9 +103,7 @@ def by_name(checks: object) -> dict[str, Diagnosis]:
     return {one.name: one for one in checks}  # type: ignore[attr-defined]
 
 
-def test_each_client_is_shown_with_what_is_installed_if_its_file_parses(
-    put: Put, context: InstallContext
-) -> None:
+def test_each_client_is_shown_if_its_file_parses(put: Put, context: InstallContext) -> None:
     put("claude-code")
     (context.user_home / ".zshrc").touch()
     found = by_name(client_checks(context))
@@ -118,9 +116,7 @@ def test_each_client_is_shown_with_what_is_installed_if_its_file_parses(
     assert "claude-code" in found["clients"].found
 
 
-def test_a_configuration_that_lost_an_entry_is_found_and_mended(
-    put: Put, context: InstallContext
-) -> None:
+def test_a_configuration_that_lost_one_is_mended(put: Put, context: InstallContext) -> None:
     put("claude-code")
     settings = context.user_home / ".claude/settings.json"
     before = settings.read_text()
@@ -180,9 +176,7 @@ def hooks_since(context: InstallContext, days_ago: float) -> None:
     os.utime(context.home.hooks, (at_s, at_s))
 
 
-def test_a_client_that_was_used_without_an_event_is_found(
-    put: Put, context: InstallContext
-) -> None:
+def test_a_client_used_without_an_event_is_found(put: Put, context: InstallContext) -> None:
     put("claude-code")
     hooks_since(context, days_ago=6)
     used(context, "claude-code", days_ago=0.1)

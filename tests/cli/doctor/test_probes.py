@@ -124,9 +124,7 @@ def test_what_is_broken_is_found(
     assert found.hint
 
 
-def test_a_hook_that_is_not_in_the_configuration_is_found(
-    put: Put, context: InstallContext
-) -> None:
+def test_a_hook_not_in_the_configuration_is_found(put: Put, context: InstallContext) -> None:
     put("claude-code")
     settings = context.user_home / ".claude/settings.json"
     settings.write_text(settings.read_text().replace("UserPromptSubmit", "Other"))

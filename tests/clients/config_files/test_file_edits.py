@@ -80,9 +80,7 @@ def test_a_failed_write_takes_back_the_ones_before(tmp_path: Path, backups: Path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["backups", "home", "kept"]
 
 
-def test_a_folder_that_cannot_be_made_or_a_backup_that_fails_stops_everything(
-    tmp_path: Path, backups: Path
-) -> None:
+def test_a_folder_or_a_backup_that_fails_stops_everything(tmp_path: Path, backups: Path) -> None:
     path = Path("/proc/no-such-folder/settings.json")
     with pytest.raises(ConfigInvalid, match="cannot be written"):
         apply([an_edit(path, b"x")], backups, at_ms=1)
