@@ -150,11 +150,8 @@ def filled(fill: Callable[..., None], folder: Path) -> Path:
         {"kind": "tool-use", "tool": f"t{HOSTILE}", "input": HOSTILE, "output": HOSTILE},
         {"kind": "custom", "name": f"harbour{HOSTILE}", "text": f"harbour {HOSTILE}"},
         {
-            "kind": "commit",
-            "hash": "1" * 40,
-            "subject": f"Harbour {HOSTILE}",
-            "message": f"Harbour {HOSTILE}\n\n{HOSTILE}",
-            "author": HOSTILE,
+            "kind": "commit", "hash": "1" * 40, "subject": f"Harbour {HOSTILE}",
+            "message": f"Harbour {HOSTILE}\n\n{HOSTILE}", "author": HOSTILE,
             "files": [{"path": path}],
         },
         {"kind": "reply", "text": f"We decided to use harbour because {HOSTILE}"},
@@ -162,7 +159,7 @@ def filled(fill: Callable[..., None], folder: Path) -> Path:
         {"kind": "prompt", "text": "shut the pier on all Mondays"},
         {"kind": "file-write", "path": path, "edits": [{"old": "x", "new": "pier"}]},
         {"kind": "reply", "text": "The pier is shut on Mondays now."},
-    ]
+    ]  # fmt: skip
     fill([given | report for report in reports])
     return folder
 

@@ -29,12 +29,9 @@ def context(home: Home, tmp_path: Path) -> InstallContext:
     for name in ("ZDOTDIR", *(name for name in environ if name.endswith(("_CONFIG_DIR", "_HOME")))):
         environ.pop(name, None)
     return InstallContext(
-        home=home,
-        user_home=tmp_path / "home",
-        observer="/opt/observer/bin/observer",
-        environ=environ,
-        folder=tmp_path,
-    )
+        home=home, user_home=tmp_path / "home", observer="/opt/observer/bin/observer",
+        environ=environ, folder=tmp_path,
+    )  # fmt: skip
 
 
 @pytest.fixture

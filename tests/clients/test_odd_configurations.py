@@ -48,12 +48,9 @@ def machine() -> Iterator[InstallContext]:
         user = folder / "home"
         user.mkdir()
         yield InstallContext(
-            home=Home(user / ".observer"),
-            user_home=user,
-            observer="/opt/observer/bin/observer",
-            environ={"PATH": path_of_new_git(folder / "bin"), "HOME": str(user)},
-            folder=folder,
-        )
+            home=Home(user / ".observer"), user_home=user, observer="/opt/observer/bin/observer",
+            environ={"PATH": path_of_new_git(folder / "bin"), "HOME": str(user)}, folder=folder,
+        )  # fmt: skip
     finally:
         shutil.rmtree(folder)
 

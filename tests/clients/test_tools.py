@@ -249,12 +249,9 @@ BODY = "\n".join(f"\tstep{number}()" for number in range(12))
 OLD = f"package shop\n\nfunc Pay() {{\n{BODY}\n}}\n"
 NEW = OLD.replace("step6()", "step6(1)")
 HUNK = {
-    "oldStart": 9,
-    "oldLines": 3,
-    "newStart": 9,
-    "newLines": 3,
+    "oldStart": 9, "oldLines": 3, "newStart": 9, "newLines": 3,
     "lines": ["\tstep5()".replace("\t", " \t", 1), "-\tstep6()", "+\tstep6(1)", " \tstep7()"],
-}
+}  # fmt: skip
 PAID = SymbolChanges(changed=("Pay",))
 
 

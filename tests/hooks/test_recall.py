@@ -90,12 +90,9 @@ def failure(session: str) -> dict[str, object]:
 
 def coming(session: str) -> dict[str, object]:
     return {
-        "session_id": session,
-        "hook_event_name": "PreToolUse",
-        "tool_name": "Bash",
-        "tool_input": {"command": "wrap bun run test 2>&1"},
-        "tool_use_id": f"toolu_{session}",
-    }
+        "session_id": session, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": {"command": "wrap bun run test 2>&1"}, "tool_use_id": f"toolu_{session}",
+    }  # fmt: skip
 
 
 @pytest.fixture
