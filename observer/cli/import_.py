@@ -57,20 +57,14 @@ def import_command(*, words: tuple[str, ...], stop: bool, worker: bool, **option
 
 
 def _import_sources(  # noqa: PLR0913 - one of each option
-    words: tuple[str, ...],
-    *,
-    since: str,
-    project: str | None,
-    yes: bool,
-    dry_run: bool,
-    background: bool,
-    follow: bool,
-) -> None:
+    words: tuple[str, ...], *, since: str, project: str | None, yes: bool, dry_run: bool,
+    background: bool, follow: bool,
+) -> None:  # fmt: skip
     """Import the sessions of the sources that are named, else of all after asking once."""
     named, paths = _named(words)
     chosen = named or list(sources().values())
     choice = run.Choice(paths, moment_ms(since, now_ms=now_ms()) or 0, project or "")
-    _refuse_impossible(chosen, choice, background=background, follow=follow)
+    _refuse(chosen, choice, background=background, follow=follow)
     finished = run.FinishedImports(home().imports)
     plans = run.plan_import(home(), chosen, choice, finished, os.environ)
     # What the paths hold may only be of another time or folder.
@@ -118,6 +112,8 @@ def _named(words: tuple[str, ...]) -> tuple[list[SessionSource], tuple[Path, ...
     return [source for name in names if (source := source_called(name))], paths
 
 
+Chosen = Sequence[SessionSource]
+Sources = Mapping[str, SessionSource]
 Outcomes = list[tuple[run.Plan, run.Counts]]
 
 
@@ -175,7 +171,7 @@ def _import_history(paths: Sequence[str], **options: object) -> None:
 
 
 def _refuse_impossible(
-    chosen: Sequence[SessionSource], choice: run.Choice, *, background: bool, follow: bool
+    chosen: Chosen, choice: run.Choice, *, background: bool, follow: bool
 ) -> None:
     if missing := [path for path in choice.paths if not path.exists()]:
         raise BadInput(f"there is no {missing[0]}", hint="name files and folders that are there")
@@ -189,11 +185,7 @@ def _refuse_impossible(
 
 
 def _followers(
-    chosen: Iterable[SessionSource],
-    finished: run.FinishedImports,
-    *,
-    paths: tuple[Path, ...] = (),
-    since_ms: int = 0,
+    chosen: Chosen, finished: run.FinishedImports, *, since_ms: int, paths: tuple[Path, ...] = ()
 ) -> list[run.Follower]:
     """Return what reads on in sources, in what did not end before `since_ms`."""
     idle_ms = config.load(home()).session_idle_minutes * 60_000
@@ -206,9 +198,7 @@ def _followers(
     ]
 
 
-def _follow(
-    chosen: Iterable[SessionSource], choice: run.Choice, finished: run.FinishedImports
-) -> None:
+def _follow(chosen: Chosen, choice: run.Choice, finished: run.FinishedImports) -> None:
     """Import what sessions add while they go on, until interrupted.
 
     An interrupt ends it between two looks: as an exception it would be lost where it meets SQLite
@@ -296,7 +286,7 @@ class _Ended(Exception):
     """The daemon is going, or the import was given up."""
 
 
-def work(home: Home, sources: Mapping[str, SessionSource]) -> None:
+def work(home: Home, sources: Sources) -> None:
     """Import what is queued, then follow what settings name. Raises BadInput, DaemonUnavailable."""
     run.give_way()
     follow = config.load(home).follow
@@ -321,9 +311,7 @@ def work(home: Home, sources: Mapping[str, SessionSource]) -> None:
         return
 
 
-def _import_queued(
-    home: Home, sources: Mapping[str, SessionSource], finished: run.FinishedImports
-) -> None:
+def _import_queued(home: Home, sources: Sources, finished: run.FinishedImports) -> None:
     asked = run.queued(home)
     if asked is None:
         run.drop(home)

@@ -245,12 +245,7 @@ MOST, HITS = 5_000, 50
 @output.named_project("Name, folder or remote; the one around the current folder.")
 @click.option("--to", "target", type=click.Path(path_type=Path), help="A new file, or a folder.")
 def draft_command(
-    *,
-    words: tuple[str, ...],
-    testing: bool,
-    as_skills: bool,
-    project: str | None,
-    target: Path | None,
+    *, words: tuple[str, ...], testing: bool, as_skills: bool, project: Given, target: Path | None
 ) -> None:
     """Draft a decision record, a runbook or a skill."""
     what = " ".join(words)

@@ -270,9 +270,7 @@ def complain(error: ObserverError, *, is_json: bool) -> int:
 def named_project(about: str) -> Callable[[F], F]:
     """Return the option `--project`; a relative path such as ``.`` names a folder."""
 
-    def absolute(
-        _context: click.Context, _option: click.Parameter, handle: str | None
-    ) -> str | None:
+    def absolute(_context: click.Context, _: click.Parameter, handle: str | None) -> str | None:
         is_relative = handle in {".", ".."} or (handle or "").startswith(("./", "../"))
         return os.path.normpath(working_folder() / handle) if handle and is_relative else handle
 

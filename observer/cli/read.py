@@ -100,9 +100,7 @@ def _choice(flag: str, says: str) -> Callable[[FC], FC]:
 @_choice("--hide", "Give this item to nobody unasked; a search finds it.")
 @_choice("--pin", "Give this item among the first, while it fits.")
 @_choice("--as-before", "Neither hide nor pin this item any more.")
-def context_command(
-    *, project: str | None, client: str, explain: bool, **choices: str | None
-) -> None:
+def context_command(*, project: str | None, client: str, explain: bool, **choices: Given) -> None:
     """Print or choose what an agent is given when a session starts."""
     if made := [(how, item) for how, item in choices.items() if item is not None]:
         for how, item in made:

@@ -73,6 +73,7 @@ def show_going(here: Home, settings: Settings) -> bool:
     return bool(seqs or files)
 
 
+Volumes = Mapping[tuple[int, str], EventVolume]
 Volume = dict[str, Any]
 """An amount of events as JSON: `events`, `bytes`, `oldest_at`, `newest_at`."""
 
@@ -85,9 +86,7 @@ def _volumes(name: str, parts: Mapping[str, Volume]) -> None:
     output.table((name, "events", "size", "oldest", "newest"), rows, spare=("oldest",))
 
 
-def _by(
-    found: Mapping[tuple[int, str], EventVolume], name: Callable[[int, str], str]
-) -> dict[str, Volume]:
+def _by(found: Volumes, name: Callable[[int, str], str]) -> dict[str, Volume]:
     parts: dict[str, EventVolume] = {}
     for place, amount in found.items():
         key = name(*place)

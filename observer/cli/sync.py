@@ -63,16 +63,9 @@ def sync_command() -> None:
 @click.option("--code", default="", help="The code of an invitation, from: observer sync invite")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def add_command(  # noqa: PLR0913 - the options above
-    *,
-    url: str,
-    name: str,
-    projects: tuple[str, ...],
-    everywhere: bool,
-    extra: str | None,
-    is_new: bool,
-    code: str,
-    yes: bool,
-) -> None:
+    *, url: str, name: str, projects: tuple[str, ...], everywhere: bool, extra: str | None,
+    is_new: bool, code: str, yes: bool,
+) -> None:  # fmt: skip
     """Share a project, or all; shows what would leave, and asks."""
     output.refuse_agents("an agent shares nothing")
     here = home()

@@ -103,24 +103,23 @@ def installable() -> tuple[str, ...]:
 
 
 def install(name: str, context: InstallContext) -> InstallPlan:
-    """Plan the installation for a client, our own scripts included; nothing is touched.
+    """Plan what a context wants of a client, our own scripts included; nothing is touched.
 
-    Raises BadInput for no client, or none of one repository; ConfigInvalid names a file in the way.
+    A removal leaves the scripts, which other clients may run. Raises BadInput for no client, or
+    none of one repository; ConfigInvalid names a file in the way.
     """
     plan = _installer(name, context)(context)
-    edits = (*hook_files(context.home), *plan.edits)
-    return replace(plan, edits=edits, root=plan.root or context.project)
+    if context.is_wanted:
+        edits = (*hook_files(context.home), *plan.edits)
+        return replace(plan, edits=edits, root=plan.root or context.project)
+    ours, backups = (os.fsencode(context.home.hooks), b"/observer"), context.home.backups
+    # The second, since the command may have moved.
+    return replace(plan, edits=tuple(as_it_was(one, backups, ours=ours) for one in plan.edits))
 
 
 def uninstall(name: str, context: InstallContext) -> InstallPlan:
-    """Plan the removal of our entries; the scripts stay, other clients may run them.
-
-    Raises as `install`.
-    """
-    plan = _installer(name, context)(replace(context, is_wanted=False))
-    ours = (os.fsencode(context.home.hooks), b"/observer")  # the command may have moved
-    backups = context.home.backups
-    return replace(plan, edits=tuple(as_it_was(edit, backups, ours=ours) for edit in plan.edits))
+    """Plan the removal of our entries; raise as `install`."""
+    return install(name, replace(context, is_wanted=False))
 
 
 class Installed(NamedTuple):
@@ -139,10 +138,7 @@ class Installed(NamedTuple):
 def everything(
     context: InstallContext, roots: Iterable[str], names: Collection[str] = ()
 ) -> list[Installed]:
-    """Return all that was installed for the user and in repositories, of some clients or of all.
-
-    `roots` are further repositories, beside those that are recorded.
-    """
+    """Return what some clients or all have for the user, in recorded repositories and `roots`."""
     known = map(Path, sorted({*roots, *_recorded_roots(context.home)}))
     inside = (replace(context, project=root) for root in known if root.is_dir())
     found: list[Installed] = []

@@ -28,6 +28,8 @@ from observer.core.paths import ENV_HOME
 
 Options: TypeAlias = Mapping[str, object]
 PathOf: TypeAlias = Callable[[InstallContext], Path]
+BytesOf: TypeAlias = Callable[[InstallContext], bytes]
+IsOurs: TypeAlias = Callable[[Any], bool]
 OurFile: TypeAlias = Callable[[InstallContext], FileEdit]
 """Plans a file of a client with something of ours in it."""
 Part: TypeAlias = Callable[[str, InstallContext], str]
@@ -117,9 +119,7 @@ def edit_text(
     return FileEdit(path=path, before=before, after=None if is_gone else written.encode())
 
 
-def merge(
-    text: str, path: jsonc.Path, wanted: Sequence[object], is_ours: Callable[[Any], bool]
-) -> str:
+def merge(text: str, path: jsonc.Path, wanted: Sequence[object], is_ours: IsOurs) -> str:
     """Return the text whose list at a path holds exactly the wanted ones of ours.
 
     Each takes the place of one that is there, the others follow at the end. Raises ValueError if
@@ -329,11 +329,7 @@ _MARK = "Written by `observer install"
 _PRELUDE = Path(__file__).with_name("plugin_prelude.js")
 
 
-def own_file(
-    path: PathOf,
-    content: Callable[[InstallContext], bytes],
-    home: Callable[[InstallContext], bytes],
-) -> OurFile:
+def own_file(path: PathOf, content: BytesOf, home: BytesOf) -> OurFile:
     """Return what plans a file that is ours as a whole: our mark, and what `home` returns, in it.
 
     One of somebody else, or of another home, stays. That raises ConfigInvalid if it is wanted, and

@@ -60,6 +60,7 @@ def checked(name: str, look: Callable[[], str], *, fix: str = "") -> Diagnosis:
         return wrong(name, f"{error.filename}: {error.strerror}", remedy(error, "make it yours"))
 
 
+Reports = Mapping[str, int]
 LOW_DISK_BYTES = 100 << 20
 REMOTE = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "lustre", "glusterfs", "afpfs"}
@@ -256,13 +257,13 @@ def client_checks(context: InstallContext) -> Iterator[Diagnosis]:
     """Yield what is wrong with the hooks and each client that has them, or that nothing is."""
     yield checked("hooks", lambda: _hooks(context), fix="hooks")
     yield from _git_hooks(context)
-    last: Mapping[str, int] = {}
+    last: Reports = {}
     with suppress(ObserverError):  # another check reports a damaged database
         last = last_reports(context.home)
     absent = []
     for client in clients().values():
         if client.installer and (parts := installed_parts(client.name, context)):
-            yield _client(client, context, parts=" + ".join(parts), last=last)
+            yield _client(client, context, " + ".join(parts), last)
         elif client.installer and evidence(client, context):
             absent.append(client.name)
     if absent:
@@ -270,9 +271,7 @@ def client_checks(context: InstallContext) -> Iterator[Diagnosis]:
         yield well("clients", found, "connect them with: observer install")
 
 
-def _client(
-    client: Client, context: InstallContext, *, parts: str, last: Mapping[str, int]
-) -> Diagnosis:
+def _client(client: Client, context: InstallContext, parts: str, last: Reports) -> Diagnosis:
     name = client.name
     again = f"bring it up to date with: observer install {name}"
     try:

@@ -43,13 +43,11 @@ GONE_S = 5.0
 NAME = "probes"
 
 
-def probe_checks(
-    context: InstallContext, names: Collection[str] | None = None
-) -> Iterator[Diagnosis]:
+def probe_checks(context: InstallContext, names: Collection[str] = ()) -> Iterator[Diagnosis]:
     """Yield what became of a probe through each installed client, or through those named."""
     here = context.home
     with_hooks = installed(context)
-    found = [clients()[name] for name in with_hooks if names is None or name in names]
+    found = [clients()[name] for name in with_hooks if not names or name in names]
     if not found or not here.hooks.is_dir():
         return
     if any(pause.scope == EVERYWHERE for pause in Spool(here.spool).pauses.now(now_ms())):
