@@ -170,9 +170,7 @@ def _import_history(paths: Sequence[str], **options: object) -> None:
     output.respond({"folder": folder, "commits": counts.total(), **fates}, text)
 
 
-def _refuse_impossible(
-    chosen: Chosen, choice: run.Choice, *, background: bool, follow: bool
-) -> None:
+def _refuse(chosen: Chosen, choice: run.Choice, *, background: bool, follow: bool) -> None:
     if missing := [path for path in choice.paths if not path.exists()]:
         raise BadInput(f"there is no {missing[0]}", hint="name files and folders that are there")
     if background and (before := run.queued(home())):
