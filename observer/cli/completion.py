@@ -1,8 +1,4 @@
-"""Questions to the daemon, and what of its answers a shell offers for the word at its cursor.
-
-The words up to the cursor stand in a variable, a line each; each answer is a line of type, word and
-description with tabs between them.
-"""
+"""Questions to the daemon, and what of its answers a shell offers for the word at its cursor."""
 
 from __future__ import annotations
 
@@ -23,6 +19,7 @@ from observer.local import client
 from observer.tools.asking import CommandReply, CommandRequest, surroundings
 
 VARIABLE = "_OBSERVER_COMPLETE"
+"""The words up to the cursor, a line each; a line of the answer has type, word and description."""
 MOST = 50
 
 Offers = list[CompletionItem[str]]

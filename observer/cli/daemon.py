@@ -1,7 +1,4 @@
-"""`observer daemon`, which programs start rather than people.
-
-Little is imported here: of twenty processes that start a daemon at once, nineteen end at the lock.
-"""
+"""`observer daemon`, which programs start: losers of a race import little and end at the lock."""
 
 from __future__ import annotations
 

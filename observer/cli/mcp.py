@@ -1,7 +1,4 @@
-"""`observer mcp`: the server that clients start, and what they can be offered at what price.
-
-Counted is what clients hand to a model: names, descriptions and parameters, and the guide.
-"""
+"""`observer mcp`: the server that clients start, and what it hands to a model at what price."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What commands share: their options, their output, and what only a person may do.
-
-JSON for scripts; for people lines and tables of a terminal's width, into a pipe as wide as they
-are. Control characters of the content must not reach the terminal.
-"""
+"""What commands share: options, harmless output, and what only a person may do."""
 
 from __future__ import annotations
 
@@ -151,11 +147,10 @@ def table(
     none: str = "",
     value: object = None,
 ) -> None:
-    """Print rows in aligned columns below their names, numbers to the right; `none` without rows.
+    """Print rows in aligned columns, numbers to the right; `none` without rows, a `value` as JSON.
 
-    Where a terminal is too narrow, the widest column is folded; where that would leave it less
-    than `_ROOMY_CELLS`, the `spare` columns are left out first, in that order. If JSON is wanted,
-    a `value` is printed instead, and no row is asked for.
+    Where a terminal is too narrow, the widest column is folded, once the `spare` ones are left out,
+    in that order, for which it would have less than `_ROOMY_CELLS`.
     """
     if value is not None and as_json(value):
         return

@@ -49,10 +49,7 @@ def policy_command(*, path: Path) -> int:
 
 
 def decision(path: Path) -> dict[str, Any]:
-    """Return what applies to an absolute path: no `file` is no policy, no `why` is recorded.
-
-    Raises ConfigInvalid: settings cannot be used.
-    """
+    """Return what applies to an absolute path. Raises ConfigInvalid: settings cannot be used."""
     is_folder = path.is_dir()
     folder = str(path) if is_folder else work_tree_of(str(path), "/") or str(path.parent)
     place = detect_place(folder)
@@ -94,10 +91,7 @@ OWN = "observer"
 
 
 def here(home: Home) -> dict[str, Any] | None:
-    """Return what holds in the project around the current folder; None outside of one.
-
-    It is `heard` of whom and when, and which file was `given` to the last agent.
-    """
+    """Return what holds here, whom it is `heard` of and what was `given`; None in no project."""
     try:
         rule = decision(working_folder())
     except OSError:  # as it stands above

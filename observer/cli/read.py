@@ -314,10 +314,9 @@ def _lines(limit: int, scope: dict[str, Any], *, follow: bool) -> Iterator[Row]:
 
 
 def _unseen(rows: Sequence[Row], seen: set[tuple[int, str]], from_ms: int) -> Iterator[Row]:
-    """Yield what is new among rows, which come newest first, the oldest of it first.
+    """Yield what is new among rows, the oldest first; a turn is followed by its reply.
 
-    A turn is followed by its reply when that comes. What is older than `from_ms` comes up where
-    others are deleted, and is not new.
+    What is older than `from_ms` comes up where others are deleted, and is not new.
     """
     replies = [{**row, **row["reply"], "type": "reply"} for row in reversed(rows) if row["reply"]]
     for each in sorted([*reversed(rows), *replies], key=lambda row: int(row["at_ms"])):

@@ -18,10 +18,9 @@ from observer.core import events
 class Dialect(NamedTuple):
     """What a client says in a way of its own.
 
-    `aliases` are its names of events, where they are not Claude Code's; `readers` are of further
-    events, by Claude Code's names, or other ones of the same. `correct` turns a tool call as it is
-    reported into what it says; `turn` is the field that names the turn, and `session_variable` the
-    variable that names the session where the payload does not.
+    `aliases` are its names of events; `readers` are of further events, by Claude Code's names, or
+    other ones of the same. `correct` turns a tool call into what it says; `turn` is the field, and
+    `session_variable` the variable, that names the turn and the session.
     """
 
     client: str

@@ -43,11 +43,10 @@ def hook_specific_output(text: str, event: str) -> bytes:
 
 
 class HookSample(NamedTuple):
-    """A prompt as a client's hook would report it, for the doctor's probes.
+    """A prompt as a hook would report it: in `payload` stand @SESSION@, @FOLDER@ and @TEXT@.
 
-    `payload` is JSON in which @SESSION@, @FOLDER@ and @TEXT@ stand for those of the probe;
-    `environ` are variables that only the client's hooks have. `words` is the hook's command line,
-    our script first, where that is not `post CLIENT EVENT`; its context is then left alone.
+    `environ` are variables that only the client's hooks have, `words` the hook's command line, our
+    script first, where that is not `post CLIENT EVENT`; its context is then left alone.
     """
 
     event: str
@@ -67,7 +66,6 @@ class Client(NamedTuple):
 
     Attributes:
         name: what its hooks and `observer install` call it.
-        read: the `Decoder`.
         takes_json: False if its payload is not JSON; the decoder then reads `envelope.payload`.
         host: returns the name of the client that really ran the hook; None where only this does.
         installer: None if it cannot be installed.

@@ -42,10 +42,7 @@ def placed(variable: str, default: str, file: str) -> PathOf:
 
 
 def config_file(path: PathOf, *parts: Part, leftovers: Sequence[object] = ({},)) -> OurFile:
-    """Return what plans a JSON file with parts of ours; one that is left with a leftover goes.
-
-    That raises ConfigInvalid, which names the file, if it is no JSON object or of another shape.
-    """
+    """Return what plans parts of ours in a JSON file, or raises ConfigInvalid; a leftover goes."""
 
     def check(text: str) -> None:
         if not isinstance(jsonc.load(text), dict):
@@ -68,10 +65,7 @@ def config_file(path: PathOf, *parts: Part, leftovers: Sequence[object] = ({},))
 def installer_of(
     *files: OurFile, notes: Sequence[str] = (), farewell: Sequence[str] = ()
 ) -> Installer:
-    """Return the installer that plans these files.
-
-    `notes` are what the user has to do then, `farewell` once they are gone.
-    """
+    """Return the installer of files; `notes` say what to do then, `farewell` once they go."""
 
     def plan(context: InstallContext) -> InstallPlan:
         edits = tuple(edit(context) for edit in files)
@@ -93,10 +87,9 @@ def edit_text(
     check: Callable[[str], object],
     is_left_over: Callable[[str], bool],
 ) -> FileEdit:
-    """Plan a change of a file's text, "" if it is not there; one that is left over goes.
+    """Plan a change of a file's text, "" without one, with plain line feeds; a leftover goes.
 
-    `change` gets plain line feeds. Raises ConfigInvalid, which names the file, where `check` or the
-    change raises ValueError.
+    Raises ConfigInvalid, which names the file, where `check` or the change raises ValueError.
     """
     before = read_file(path)
     try:
@@ -140,8 +133,7 @@ def merge(text: str, path: jsonc.Path, wanted: Sequence[object], is_ours: IsOurs
 class Servers(NamedTuple):
     """How a client's configuration holds its MCP servers, ours among them, by name.
 
-    A new entry has the fields `extra`; `flat` returns one as `command`, `args` and `env`, with
-    whatever else it holds, and `shaped` is its inverse.
+    A new entry has `extra`; `flat` gives one `command`, `args` and `env`, `shaped` is its inverse.
     """
 
     place: jsonc.Path = ("mcpServers",)
@@ -150,10 +142,7 @@ class Servers(NamedTuple):
     shaped: Callable[[dict[str, Any]], dict[str, Any]] = lambda entry: entry
 
     def edited(self, text: str, context: InstallContext) -> str:
-        """Return the text with our MCP server, or without; another's of our name or home stays.
-
-        Raises ConfigInvalid if it is wanted, and another's has its name.
-        """
+        """Return the text with our MCP server or not; raise ConfigInvalid for another's name."""
         path = (*self.place, SERVER)
         entry = jsonc.at(text, path)
         if not context.is_wanted:
@@ -330,10 +319,9 @@ _PRELUDE = Path(__file__).with_name("plugin_prelude.js")
 
 
 def own_file(path: PathOf, content: BytesOf, home: BytesOf) -> OurFile:
-    """Return what plans a file that is ours as a whole: our mark, and what `home` returns, in it.
+    """Return what plans a file with our mark, and what `home` returns, in its content.
 
-    One of somebody else, or of another home, stays. That raises ConfigInvalid if it is wanted, and
-    a file of somebody else has its name.
+    One of another home stays. One of somebody else does too, and raises ConfigInvalid if wanted.
     """
 
     def edit(context: InstallContext) -> FileEdit:
@@ -354,10 +342,7 @@ def own_file(path: PathOf, content: BytesOf, home: BytesOf) -> OurFile:
 
 
 def plug_in(client: str, source: Path, path: PathOf) -> OurFile:
-    """Return what plans a client's plug-in, JavaScript that runs our hook scripts.
-
-    What all of ours share is put before the code in `source`.
-    """
+    """Return what plans a client's plug-in: what all of ours share, then `source`."""
 
     def home(context: InstallContext) -> bytes:
         return dump(str(context.home.hooks))

@@ -77,10 +77,7 @@ _EXITS = ("exit_code", "exitCode", "exit_status", "returncode")
 
 
 class ToolCall(Value):
-    """One tool call: what was asked, and its result as far as the client reports it.
-
-    `failed` is None where the client does not say; `response` is kept as it came.
-    """
+    """One tool call and its result; `failed` is None where the client does not say."""
 
     tool: str
     given: Object = msgspec.field(default_factory=dict)
@@ -98,10 +95,7 @@ Maker: TypeAlias = Callable[[ToolCall], ToolEffect | Delegation]
 def effects(
     call: ToolCall, makers: Mapping[str, Maker], *, patches: Collection[str] = ()
 ) -> Iterator[ToolEffect | Delegation]:
-    """Yield what a tool call did: a patch does something to each of its files.
-
-    `patches` are further names of the tool that applies one.
-    """
+    """Yield what a tool call did, a patch something to each file; `patches` names more tools."""
     if call.tool in PATCHES or call.tool in patches:
         given = text(call.given, "command", "input", "patch", "patchText").partition(
             "\n*** End Patch"
@@ -201,10 +195,7 @@ def delete(call: ToolCall) -> FileWrite:
 
 
 def hunks(answer: Object) -> tuple[Edit, ...]:
-    """Return the replacements of the patch in a tool's answer, with the lines around them.
-
-    What was asked may be a word in the middle of a line; the patch shows in which function.
-    """
+    """Return the replacements of the patch in an answer, with the lines around that show where."""
     patch = [words(hunk, "lines") for hunk in rows(answer, "structuredPatch")]
     return tuple(Edit(old=_side(lines, "-"), new=_side(lines, "+")) for lines in patch if lines)
 

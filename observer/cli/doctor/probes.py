@@ -1,7 +1,6 @@
-"""Sends a marked event through the installed hooks of each client, as that client would.
+"""Sends a marked event with a fake key through the installed hooks of each client, as it would.
 
-Each has a folder below `Home.probes`, in which the daemon answers with what the store gave back of
-it; see `observer.ingest.pipeline`. In each stands a fake key, which must be in no file of the home.
+The daemon answers in a folder below `Home.probes`; the key must be in no file of the home.
 """
 
 from __future__ import annotations

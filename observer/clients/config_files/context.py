@@ -1,7 +1,6 @@
-"""What every installer is given and returns: changes of somebody else's files, planned as values.
+"""Changes of somebody else's files: planned as values, shown, then made or not at all.
 
-They are shown, then made or not at all. Our scripts in `<home>/hooks` are copies that clients'
-configurations name, whose paths never change; none is removed.
+Our scripts in `<home>/hooks` are copies whose paths never change: clients' files name them.
 """
 
 from __future__ import annotations
@@ -39,13 +38,11 @@ from observer.git.launch import absolute_entries
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallContext:
-    """Where to install.
+    """Where to install, and what: without `is_wanted`, what is ours is taken out.
 
-    `observer` is the absolute path of our command. `project` is the repository that was asked for
-    by name, if any; `folder` is the working folder. `environ` says where clients keep their files.
-    `tools` names toolsets as `observer mcp --tools` takes them; empty leaves those of an entry.
-    `ctrl_r` says whether shells bind Ctrl-R; None leaves that as it is. Without `is_wanted`, what
-    is ours is taken out.
+    `observer` is the absolute path of our command, `project` a repository that was asked for by
+    name, `folder` the working folder; `environ` says where clients keep their files. `tools` names
+    toolsets; empty leaves those of an entry. `ctrl_r` None leaves Ctrl-R in shells as it is.
     """
 
     home: Home
@@ -66,15 +63,12 @@ class InstallContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileEdit:
-    """One file before and after; None means that it is not there, and of `mode` the file's own.
-
-    What `is_ours` needs no backup and no line-by-line diff.
-    """
+    """One file before and after, None where it is not there; ours needs no backup and no diff."""
 
     path: Path
     before: bytes | None
     after: bytes | None
-    mode: int | None = None
+    mode: int | None = None  # the file's own
     is_ours: bool = False
 
     @property
@@ -87,10 +81,7 @@ class FileEdit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallPlan:
-    """What would be written, and what the user has to know or do besides.
-
-    `root` is the repository whose own files are changed; None where they are the user's.
-    """
+    """What would be written, in which repository (`root`) if any, and what to do besides."""
 
     edits: tuple[FileEdit, ...]
     notes: tuple[str, ...] = field(default=())
@@ -103,10 +94,7 @@ class InstallPlan:
 
 
 def current_context(home: Home, *, project: Path | None = None, tools: str = "") -> InstallContext:
-    """Return the context of this process: its user, environment, working folder and command.
-
-    That is this interpreter's, else the first in `PATH`; raises ConfigInvalid if there is none.
-    """
+    """Return the context of this process; raise ConfigInvalid if there is no observer command."""
     beside = Path(sys.executable).with_name("observer")
     found = (
         str(beside)
@@ -197,10 +185,7 @@ def diff(edits: Iterable[FileEdit]) -> str:
 
 
 def apply(edits: Sequence[FileEdit], backups: Path, *, at_ms: int) -> list[Path]:
-    """Make the edits, all or none, and return the backups made, named for `at_ms`.
-
-    Raises ConfigInvalid if a file was changed since the plan, or cannot be written.
-    """
+    """Make all edits or none, return backups made; raise ConfigInvalid for a file in the way."""
     changes = [edit for edit in edits if edit.is_change]
     for edit in changes:
         if read_file(edit.path) != edit.before:
@@ -290,8 +275,7 @@ def _write(path: Path, content: bytes | None, mode: int | None) -> None:
 def as_it_was(edit: FileEdit, backups: Path, *, ours: Collection[bytes]) -> FileEdit:
     """Return a removal that gives a file back as it was, if it is still what we made of it.
 
-    One of `ours` stands in each of our entries. A copy in `backups` that has others than the
-    removal leaves, for another client or home, is passed over.
+    A copy that has others of `ours`, one of which is in each of our entries, is passed over.
     """
     if not edit.is_change or edit.before is None:
         return edit

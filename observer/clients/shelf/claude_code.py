@@ -2,7 +2,6 @@
 
 Key of a session is `session_id`; `agent_id` marks what a sub-agent did. Success and failure of a
 tool are two events. Source: the client's hook reference, 2.1.240, and its SDK's types, 0.3.330.
-
 Devin CLI has the same hooks without a folder, which stands in `DEVIN_PROJECT_DIR`. Source: the
 client's documentation for 3000.10; no payload was recorded.
 """

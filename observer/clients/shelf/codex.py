@@ -69,10 +69,7 @@ HOOKS = parts.Hooks(
 
 
 def _edit_settings(context: InstallContext) -> FileEdit:
-    """Plan `config.toml`: the table of our MCP server, and without it no trust in our hooks.
-
-    The table is put behind everything else, and taken out line by line; other text stays as it is.
-    """
+    """Plan `config.toml`: our MCP server at its end, or neither it nor trust in our hooks."""
 
     def change(text: str) -> str:
         if context.is_wanted:
@@ -150,10 +147,7 @@ def load(text: str) -> dict[str, Any]:
 
 
 def _without(text: str, is_wanted: Callable[[dict[str, Any]], bool]) -> str:
-    """Return a text without tables, of which `is_wanted` sees what their header alone makes.
-
-    A blank line goes with each; comments behind it are of what follows.
-    """
+    """Return a text without the tables that `is_wanted` knows by their headers."""
     headers = [found for found in _HEADER.finditer(text) if _header(found[0])]
     ends = [*(found.start() for found in headers[1:]), len(text)]
     spans = []

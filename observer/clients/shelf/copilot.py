@@ -2,7 +2,6 @@
 
 Names are Claude Code's where the hook is registered as `SessionStart`, Copilot's own where it is
 registered as `sessionStart`. Source: payloads of 1.0.102 in both forms; the client's reference.
-
 VS Code runs these hooks and Claude Code's; arguments of tools are in camelCase. Source: the
 client's documentation, of 2026-10-14; no payload was recorded.
 """

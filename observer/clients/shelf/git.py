@@ -1,7 +1,4 @@
-"""git: post-commit, post-applypatch, post-merge, post-checkout and post-rewrite.
-
-The hook says where HEAD is and what git was doing; the commit is read from the repository later.
-"""
+"""git: its hooks say where HEAD is and what git was doing; the commit is read later."""
 
 from __future__ import annotations
 
@@ -243,10 +240,7 @@ def version(context: InstallContext) -> tuple[int, int]:
 
 
 def configuration(context: InstallContext) -> Path:
-    """Return the file that git itself would write global settings to, or the project's own.
-
-    Raises BadInput if the project that was named is in no repository, ConfigInvalid as git.
-    """
+    """Return git's global file, or the project's; raise BadInput if that is in no repository."""
     if context.project is not None:
         root = _repository(context)
         if root is None:

@@ -3,7 +3,6 @@
 CLI 3 and IDE 1.0 and later have hook files. Some builds send a tool's arguments only before it runs
 and its result only afterwards, so both are kept: an `Intent` and an `Outcome`. Source: the hook
 pages for 3.2; payloads recorded from IDE 1.0.165 to 1.2.37 by a third party.
-
 The V2 harness of the CLI, and headless runs, have hooks in the agent's JSON. Source: the client's
 agent pages and the code of its ancestor.
 """
@@ -50,10 +49,7 @@ def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
 
 
 def _host(envelope: Envelope, payload: Object) -> str:
-    """Return the harness that really ran the hook.
-
-    The client's own migration copies our commands from one harness's format to the other's.
-    """
+    """Return the harness that ran the hook: Kiro's migration copies our commands to the other's."""
     if text(payload, "session_id").startswith("sess_"):
         return NAME
     return CLI if text(payload, "hook_event_name") in _CLI_EVENTS else envelope.client
@@ -270,10 +266,7 @@ def _folder(context: InstallContext) -> Path:
 
 
 def _files(context: InstallContext) -> tuple[list[OurFile], list[OurFile]]:
-    """Return our files and others' agents, and hook files of others that name us.
-
-    Kiro itself converts an agent's hooks to such files.
-    """
+    """Return our files with others' agents, and hook files that Kiro made of an agent's hooks."""
     hooks = _folder(context) / "hooks" / "observer.json"
     agent = _folder(context) / "agents" / "observer.json"
     mark = str(context.home.hooks).encode()

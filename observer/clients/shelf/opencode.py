@@ -110,10 +110,7 @@ def _failed_call(payload: Object) -> tools.ToolCall:
 
 
 def _undescribed(call: tools.ToolCall) -> tools.ToolCall:
-    """Leave out the label and the wrapping, so that this is the task that the sub-agent was given.
-
-    Its result is inside of a tag.
-    """
+    """Leave out the label, and the tag around the result: what a sub-agent was given, and said."""
     given = {name: value for name, value in call.given.items() if name != "description"}
     result = _RESULT.search(tools.said(call))
     return structs.replace(call, given=given, response=result[1] if result else call.response)
@@ -153,11 +150,9 @@ _SERVERS = Servers(("mcp",), {"type": "local", "enabled": True}, _flat, _shaped)
 
 
 def _settings(client: str, schema: str, *, has_comments: bool) -> OurFile:
-    """Return what plans one of two files, with comments or without, that have a client's settings.
+    """Return what plans one of two settings files, with comments or not, if it is there."""
 
-    Our server goes into the one that is there; the client adds its schema to one without.
-    """
-
+    # The client adds its schema to a file without.
     def put_schema(text: str, context: InstallContext) -> str:
         is_new = context.is_wanted and not text.strip()
         return jsonc.put(text, ("$schema",), schema) if is_new else text

@@ -65,10 +65,7 @@ _PROFILES = (".bash_profile", ".bash_login", ".profile")
 
 
 def _plan(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
-    """Plan the block in a shell's start-up file, or its removal, and that of a file of it alone.
-
-    Raises ConfigInvalid if a block there has no end.
-    """
+    """Plan the block in a start-up file, or its removal; raise ConfigInvalid if one has no end."""
     file = path(context)
     found = _BLOCK.search(read_file(file) or b"")
     if not context.is_wanted:
