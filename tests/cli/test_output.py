@@ -165,25 +165,11 @@ def filled(fill: Callable[..., None], folder: Path) -> Path:
 
 
 COMMANDS = (
-    "search harbour --explain --weak",
-    "search",
-    "timeline 1",
-    *(f"show {number}" for number in range(1, 12)),
-    "why {path}:1",
-    "context",
-    "context --explain",
-    "search --notes harbour",
-    "today --all",
-    "show",
-    "sessions",
-    "status --projects",
-    "note",
-    "status",
-    "doctor",
-    "purge --text harbour --dry-run",
-    "export",
-    "forget 1",
-)
+    "search harbour --explain --weak", "search", "timeline 1",
+    *(f"show {number}" for number in range(1, 12)), "why {path}:1", "context", "context --explain",
+    "search --notes harbour", "today --all", "show", "sessions", "status --projects", "note",
+    "status", "doctor", "purge --text harbour --dry-run", "export", "forget 1",
+)  # fmt: skip
 
 
 @pytest.mark.slow
