@@ -14,7 +14,7 @@ import pytest
 from observer.clients.envelope import Envelope
 from observer.core.paths import Home
 
-from .conftest import HOOKS
+from .conftest import HOOKS, ran
 
 Context = Callable[..., str]
 
@@ -24,18 +24,8 @@ def context(sh: list[str]) -> Context:
     """Run `hooks/context`; it succeeds, complains of nothing and reads nothing."""
 
     def run(client: str, cwd: Path | str = "/", *, script: Path | None = None, **shown: str) -> str:
-        done = subprocess.run(
-            [*sh, script or HOOKS / "context", client],
-            cwd=cwd,
-            env={**os.environ, "PWD": str(cwd), **shown},
-            stdin=subprocess.PIPE,
-            capture_output=True,
-            check=True,
-            text=True,
-            timeout=20,
-        )
-        assert done.stderr == ""
-        return done.stdout
+        argv, env = [*sh, script or HOOKS / "context", client], {"PWD": str(cwd), **shown}
+        return ran(argv, cwd=cwd, env={**os.environ, **env}, stdin=subprocess.PIPE)
 
     return run
 
@@ -151,18 +141,8 @@ def cline(sh: list[str], home: Home, tmp_path: Path) -> Cline:
     (mirror / "CONTEXT.cline.json").write_text(CONTEXT)
 
     def run(event: str, payload: str, **environment: str) -> str:
-        done = subprocess.run(
-            [*sh, HOOKS / "cline", event],
-            cwd=tmp_path,
-            env={**os.environ, **environment},
-            input=payload,
-            capture_output=True,
-            check=True,
-            text=True,
-            timeout=20,
-        )
-        assert done.stderr == ""
-        return done.stdout
+        argv, env = [*sh, HOOKS / "cline", event], {**os.environ, **environment}
+        return ran(argv, cwd=tmp_path, env=env, input=payload)
 
     return run
 

@@ -13,7 +13,7 @@ from observer.clients.envelope import Envelope
 from observer.local.spool import Spool
 from tests.support import Git
 
-from .conftest import HOOKS
+from .conftest import HOOKS, ran
 
 Posted = Callable[[], list[Envelope]]
 
@@ -265,20 +265,9 @@ def test_a_configured_hook_posts_and_never_fails(
     """Runs what git 2.54 would run, the way it would."""
     key = f"hook.observer-{event}"
     config = ["git", "config", "-f", HOOKS / "git" / "config", "--get"]
-    command, on = (
-        subprocess.run(
-            [*config, f"{key}.{name}"], check=True, capture_output=True, text=True
-        ).stdout.rstrip("\n")
-        for name in ("command", "event")
-    )
+    command, on = (ran([*config, f"{key}.{name}"]).rstrip("\n") for name in ("command", "event"))
     post = HOOKS / "post" if is_there else Path("/nowhere/post")
     command = command.replace("@POST@", shlex.quote(str(post)))
-    done = subprocess.run(
-        ["sh", "-c", f'{command} "$@"', command, "a b", "c"],
-        cwd=repository,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=True,
-    )
-    assert (on, done.stdout, done.stderr) == (event, b"", b"")
+    argv = ["sh", "-c", f'{command} "$@"', command, "a b", "c"]
+    assert (on, ran(argv, cwd=repository, stdin=subprocess.DEVNULL)) == (event, "")
     assert [(shown.event, shown.args) for shown in posted()] == [(event, ("a b", "c"))] * is_there
