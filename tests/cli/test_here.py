@@ -40,9 +40,7 @@ def worked(app: Path, fill: Fill, home: Home) -> Path:
     return app
 
 
-def test_it_says_what_is_recorded_of_whom_and_what_the_last_agent_got(
-    run: Run, worked: Path, home: Home, fill: Fill
-) -> None:
+def test_it_says_what_is_recorded_of_whom(run: Run, worked: Path, home: Home, fill: Fill) -> None:
     shown = rows(run)
     file = hook_output.mirror(home, str(worked)) / "CONTEXT.claude-code.md"
     see = "see: observer context --client claude-code"

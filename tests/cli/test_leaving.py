@@ -121,9 +121,7 @@ def test_without_names_it_lists_what_is_there(run: Run, user: Path, git: Git, ho
     assert tree(user) == before
 
 
-def test_all_is_refused_without_a_terminal_and_to_agents(
-    run: Run, user: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_is_refused_to_agents(run: Run, user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("install", "bash")
     refused = run("uninstall", "--all")
     assert (refused.code, refused.err.splitlines()[-1]) == (2, "hint: add --yes")

@@ -208,9 +208,7 @@ def test_a_limit_written_by_hand_waits_and_status_says_how(run: Run, spacious: H
     assert run("status", "--json").json["unconfirmed"] == []
 
 
-def test_an_agent_sets_no_limit_and_gives_no_memories_away(
-    run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_agent_sets_no_limit(run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
     ran = run("config", "set", "retention_days", "30", "--yes")
     assert "an agent sets no limit" in ran.err

@@ -103,9 +103,7 @@ def test_reads_say_that_events_wait(run: Run, filled: Home) -> None:
     assert "1 event waits to be stored" in run("search", "bench").err
 
 
-def test_a_folder_that_was_deleted_meanwhile_is_still_one_to_ask_from(
-    run: Run, filled: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deleted_folder_asks_too(run: Run, filled: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = filled.root / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)

@@ -192,9 +192,7 @@ def test_a_hook_that_was_there_still_runs_and_comes_back(repository: InstallCont
     assert not hook.with_name("post-commit.observer-orig").exists()
 
 
-def test_a_hook_switched_off_stays_off_and_none_is_left_over(
-    repository: InstallContext,
-) -> None:
+def test_a_hook_switched_off_stays_off_and_none_is_left_over(repository: InstallContext) -> None:
     """But one that took the place of ours."""
     folder = repository.folder / ".git/hooks"
     hook = folder / "post-commit"
@@ -344,9 +342,7 @@ def test_a_hook_that_was_put_out_of_use_is_named_and_comes_back(
     assert missing_hooks(installed, ()) == []
 
 
-def test_hooks_beside_a_hooks_folder_are_missed_until_called(
-    installed: InstallContext,
-) -> None:
+def test_hooks_beside_a_hooks_folder_are_missed_until_called(installed: InstallContext) -> None:
     husky(installed)
     (found,) = missing_hooks(installed, ())
     assert "core.hooksPath" in found.message
@@ -401,9 +397,7 @@ def test_uninstalling_removes_the_hooks_that_a_manager_moved_or_left_behind(
     assert missing_hooks(installed, ()) == []
 
 
-def test_a_repository_without_our_hooks_or_a_machine_without_git_misses_none(
-    installed: InstallContext, tmp_path: Path
-) -> None:
+def test_without_our_hooks_or_git_none_is_missed(installed: InstallContext, tmp_path: Path) -> None:
     forced(installed)
     assert missing_hooks(replace(installed, environ={"PATH": str(tmp_path)}), ()) == []
     make(uninstall("git", installed), installed)

@@ -47,9 +47,7 @@ def test_a_file_comes_and_goes(context: InstallContext, files: Files, name: str,
 
 
 @each
-def test_a_file_of_somebody_else_is_refused_and_stays(
-    context: InstallContext, files: Files, name: str, path: str
-) -> None:
+def test_a_foreign_file_stays(context: InstallContext, files: Files, name: str, path: str) -> None:
     file = context.user_home / path
     file.parent.mkdir(parents=True)
     file.write_text("[Service]\nExecStart=/bin/true\n")

@@ -59,9 +59,7 @@ def test_a_recorder_gone_hurts_nobody(shell: str, context: InstallContext, put: 
 
 
 @every_shell
-def test_after_uninstalling_the_shell_records_no_more(
-    shell: str, context: InstallContext, put: Run, drop: Run
-) -> None:
+def test_uninstalled_is_silent(shell: str, context: InstallContext, put: Run, drop: Run) -> None:
     (context.user_home / ".zshrc").write_text("true\n")  # else zsh asks a new user questions
     put(shell)
     drop(shell)
@@ -90,9 +88,7 @@ def test_a_begun_block_never_swallows_what_follows(context: InstallContext) -> N
         install("bash", context)
 
 
-def test_a_block_of_another_home_stays_and_that_is_said(
-    context: InstallContext, spaced: InstallContext, put: Run
-) -> None:
+def test_a_foreign_block_stays(context: InstallContext, spaced: InstallContext, put: Run) -> None:
     put("bash")
     plan = uninstall("bash", spaced)
     assert not plan.is_change

@@ -173,9 +173,7 @@ def test_what_is_committed_while_a_rebase_stands_still_is_shown_as_of_the_branch
     assert set(git("rev-list", "main..topic").split()) <= {*heads, *rewritten}
 
 
-def test_what_is_committed_while_a_rebase_by_patches_stands_is_shown_too(
-    rebased: After,
-) -> None:
+def test_what_is_committed_while_a_rebase_by_patches_stands_is_shown_too(rebased: After) -> None:
     events = rebased("--apply", "git add b; git commit -m x; git rebase --skip")
     (made,) = [event for event in events if event.event == "post-commit"]
     assert (made.env["git.action"], made.env["git.branch"]) == ("commit", "topic")

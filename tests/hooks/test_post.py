@@ -89,9 +89,7 @@ def test_an_installed_hook_knows_its_home_and_any_other_takes_the_users(
     assert len(posted()) == 1
 
 
-def test_neither_a_folder_nor_stdin_need_be_there_and_a_terminal_is_not_waited_for(
-    sh: list[str], posted: Posted, tmp_path: Path
-) -> None:
+def test_neither_folder_nor_stdin_is_needed(sh: list[str], posted: Posted, tmp_path: Path) -> None:
     gone, command = tmp_path / "gone", [*sh, str(HOOKS / "post"), "cursor", "stop"]
     for before in ("", "exec <&-;", f"mkdir {gone}; cd {gone}; rmdir {gone};"):
         argv = ["sh", "-c", f'{before} exec "$@"', "sh", *command]
@@ -327,9 +325,7 @@ NO_PAUSES = ("", "x *\n", "* *\n", "99999999999\n", "99999999999 x\n", "\0", OVE
     NO_PAUSES,
     ids=["empty", "no time", "no number", "no scope", "no path", "NUL", "over", "a pipe"],
 )
-def test_a_file_that_is_no_pause_stops_nothing_and_is_not_waited_for(
-    post: Post, home: Home, posted: Posted, text: str | None
-) -> None:
+def test_no_pause_stops_nothing(post: Post, home: Home, posted: Posted, text: str | None) -> None:
     """A pause that is over ends without a daemon."""
     home.spool.mkdir(parents=True)
     if text is None:

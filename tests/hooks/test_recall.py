@@ -224,9 +224,7 @@ def test_only_a_whole_answer_is_printed(recall: Recall, home: Home, answer: byte
         assert recall("claude-code", "PostToolUseFailure", payload=failure("s2")).stdout == b""
 
 
-def test_a_whole_answer_is_printed_and_a_giant_payload_passed_over(
-    recall: Recall, answered: Answered, home: Home
-) -> None:
+def test_a_whole_answer_is_printed(recall: Recall, answered: Answered, home: Home) -> None:
     with listening(home, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nknown"):
         assert answered(recall, "claude-code", "PostToolUseFailure", payload={}) == b"known"
         giant = b"x" * (2 << 20)

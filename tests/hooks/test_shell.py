@@ -95,9 +95,7 @@ def test_a_script_records_nothing(home: Home, tmp_path: Path, shell: str) -> Non
 
 
 @every_shell
-def test_what_is_typed_is_recorded_command_by_command_for_its_owner_alone(
-    person: Person, home: Home, tmp_path: Path, shell: str
-) -> None:
+def test_each_command_is_recorded(person: Person, home: Home, tmp_path: Path, shell: str) -> None:
     exported = f"printenv OBSERVER_SESSION >{tmp_path}/session"
     records = person(shell, exported, "", "echo 'a", "b' c", "", "no-such-program")
     assert texts(records) == [exported, "echo 'a\nb' c", "no-such-program"]
@@ -190,9 +188,7 @@ def test_the_prompt_sees_the_persons_status(shell: str) -> None:
         pytest.param({"HISTIGNORE": "echo x"}, "repeat-or-private", id="a-pattern"),
     ],
 )
-def test_bash_tells_a_repeat_from_a_secret_where_it_can(
-    person: Person, rules: dict[str, str], answered: str
-) -> None:
+def test_bash_tells_a_repeat_apart(person: Person, rules: dict[str, str], answered: str) -> None:
     assert texts(person("bash", "echo x", "echo x", **rules))[-1] == answered
 
 

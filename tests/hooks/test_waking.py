@@ -83,9 +83,7 @@ def test_a_daemon_that_cannot_start_is_not_begun_by_every_hook(killed: Home, unt
     client.stop(killed)
 
 
-def test_no_hook_starts_one_while_the_last_may_live_or_by_a_python_gone(
-    killed: Home,
-) -> None:
+def test_no_hook_starts_one_while_the_last_may_live_or_by_a_python_gone(killed: Home) -> None:
     report(killed)
     assert not killed.waking.exists()
     killed.alive.write_text("/nowhere/python\n\n")
