@@ -67,7 +67,9 @@ def _run(arguments: list[str]) -> int:
     is_json = "--json" in arguments
     try:
         if completion.VARIABLE in os.environ:
-            return completion.offer(observer)
+            lines = completion.Lines(observer, {}, "observer", completion.VARIABLE)
+            click.echo(lines.complete())
+            return 0
         try:
             # Not by click's own main(), which turns a closed pipe into an error.
             with observer.make_context("observer", arguments) as context:

@@ -28,20 +28,16 @@ Found = Iterable[tuple[str, str]]
 """Words, each with what it is."""
 
 
-class _Lines(ShellComplete):
-    def get_completion_args(self) -> tuple[list[str], str]:
+class Lines(ShellComplete):
+    """What fits the words in the variable, as lines for a shell."""
+
+    def get_completion_args(self) -> tuple[list[str], str]:  # noqa: D102 - as click's
         words = os.environ[VARIABLE].split("\n")
         *args, last = ("".join(split_arg_string(word)[:1]) for word in words[1:] or [""])
         return args, last
 
-    def format_completion(self, item: CompletionItem[str]) -> str:
+    def format_completion(self, item: CompletionItem[str]) -> str:  # noqa: D102 - as click's
         return f"{item.type}\t{item.value}\t{one_line(item.help or '', 60)}"
-
-
-def offer(command: click.Command) -> int:
-    """Print what fits the words in the variable, and return the exit code."""
-    click.echo(_Lines(command, {}, "observer", VARIABLE).complete())
-    return 0
 
 
 def _completer(find: Callable[[], Found]) -> Completer:

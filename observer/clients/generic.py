@@ -72,7 +72,11 @@ def report(payload: Json, *, entry_id: str, at_ms: int) -> events.Event:
     if not isinstance(kind, str) or kind not in KINDS:
         what = quoted(kind) if "kind" in payload else "missing"
         raise BadInput(f"field 'kind': {what}", hint="one of: " + ", ".join(KINDS))
-    beside, own = _of_two(kind, payload)
+    beside, own = payload, payload
+    if kind == events.Commit.__struct_config__.tag and "author" in payload:  # it has one of its own
+        rest_of_it = {name: value for name, value in payload.items() if name != "author"}
+        is_cause = payload["author"] in get_args(Cause)
+        beside, own = (payload, rest_of_it) if is_cause else (rest_of_it, payload)
     context = _convert(beside, GenericContext, kind)
     try:
         body = cast("events.AnyBody", _convert(_spelled_out(kind, own), KINDS[kind], kind))
@@ -85,15 +89,6 @@ def report(payload: Json, *, entry_id: str, at_ms: int) -> events.Event:
     except UnicodeEncodeError as error:
         raise BadInput("an event's text is not valid Unicode", hint="send UTF-8") from error
     return event
-
-
-def _of_two(kind: str, payload: Object) -> tuple[Object, Object]:
-    """Return the context of a report, and its kind; a commit has an `author` of its own."""
-    if kind != events.Commit.__struct_config__.tag or "author" not in payload:
-        return payload, payload
-    rest_of_it = {name: value for name, value in payload.items() if name != "author"}
-    is_cause = payload["author"] in get_args(Cause)
-    return (payload, rest_of_it) if is_cause else (rest_of_it, payload)
 
 
 def ignored(payload: Object) -> tuple[str, ...]:

@@ -37,8 +37,7 @@ ROOT = PACKAGE.parent
 DEADLINE_S = 120.0
 
 
-@dataclass(frozen=True, slots=True)
-class Aim:
+class Aim(NamedTuple):
     """What one percentile has to be: `most` at most, `least` at least."""
 
     percent: int = 50
@@ -53,8 +52,7 @@ class Aim:
         return f"aim p{self.percent} {limit}{unit}: {state}"
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """One line of the report: `unit` follows the number as it stands, `remark` ends the line."""
 
     name: str
@@ -144,8 +142,7 @@ _AGENTS = ("CLAUDECODE", "CLAUDE_", "CURSOR_", "KIRO_", "CODEX_", "GEMINI_", "AI
 class Options:
     """How much is measured, and where the homes lie."""
 
-    share: float
-    """How much of the full number of rounds: 1 for figures to publish."""
+    share: float  # of the full number of rounds: 1 for figures to publish
     work: Path
 
     def rounds(self, full: int) -> int:
@@ -153,8 +150,7 @@ class Options:
         return max(1, round(full * self.share))
 
 
-@dataclass(frozen=True, slots=True)
-class Lab:
+class Lab(NamedTuple):
     """The folders of one throw-away user, and the daemon that runs there."""
 
     folder: Path

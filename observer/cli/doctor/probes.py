@@ -13,8 +13,9 @@ import subprocess
 import time
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
@@ -94,8 +95,7 @@ LOOK_S = 0.02
 _OURS = ("OBSERVER_", "GIT_", "CLAUDE_", "CURSOR_", "KIRO_")
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(NamedTuple):
     """A probe of one client: its folder, and the mark and the fake key that it sends."""
 
     client: Client

@@ -61,11 +61,6 @@ class Asker:
         """Return the text, or the JSON, of one item or session; raises as `listed`."""
         return (await asyncio.to_thread(text_of, question, is_json=is_json, **arguments))[1]
 
-    async def settle(self, newer: int, older: int, how: str, content: str = "") -> None:
-        """Say what holds of a pair, as the person; raises as `notes.pairs.Pairs.settle`."""
-        asked = {"action": "settle", "id": newer, "other": older, "how": how, "content": content}
-        await asyncio.to_thread(on_behalf, "/note", **asked)
-
 
 def words_of(error: ObserverError) -> str:
     """Return what is wrong, and on a line of its own what to do."""
@@ -170,7 +165,6 @@ class Listing(Screen[None]):
         raise NotImplementedError
 
     def line(self, row: Row) -> Text:
-        """Return a row as it is listed."""
         kind = plain(one_line(row["type"], 10))
         has_failed = row.get("failed") or row.get("category") == "failed"
         colour = colour_of(kind, failed=bool(has_failed))
@@ -180,7 +174,6 @@ class Listing(Screen[None]):
         return Text.assemble(*([(f"{when}  ", "dim")] if is_roomy else []), *parts)
 
     def show(self, found: Sequence[Row], empty: str) -> None:
-        """List rows; the one that was chosen stays so."""
         box = self.query_one(Rows)
         chosen = box.highlighted
         known = self.listed[chosen]["id"] if chosen and chosen < len(self.listed) else None
@@ -203,7 +196,6 @@ class Listing(Screen[None]):
         return Option(text)
 
     def on_resize(self) -> None:
-        """Cut the lines anew."""
         if self.listed:
             self.call_after_refresh(self.show, self.listed, "")
 
@@ -242,7 +234,6 @@ class TimelineScreen(Listing):
 
     @property
     def words(self) -> str:
-        """What is typed."""
         return self.query_one(Input).value.strip()
 
     def _look(self) -> None:
@@ -252,7 +243,6 @@ class TimelineScreen(Listing):
             self.reload()
 
     async def rows(self) -> tuple[list[Row], str]:
-        """Return the newest, or the hits of what is typed."""
         if words := self.words:
             options = {"limit": MOST_RESULTS, "notes": False, "weak": False, "explain": False}
             hits = await self.source.listed("search", query=words, **options)
@@ -271,14 +261,12 @@ class TimelineScreen(Listing):
         return f"{heading} {self.source.scope}"
 
     def on_input_changed(self) -> None:
-        """Ask once typing pauses."""
-        self.reload(0.12)
+        self.reload(0.12)  # once typing pauses
 
     def on_input_submitted(self) -> None:
         self.set_focus(self.query_one(Rows))
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Ask for what was before, once the last row is reached."""
         is_last = event.option_index == len(self.listed) - 1
         if is_last and self.listed and not (self.words or self._is_whole):
             self._load_more()
@@ -331,12 +319,10 @@ class SessionList(Below):
     heading = "Sessions"
 
     async def rows(self) -> tuple[list[Row], str]:
-        """Return the newest sessions."""
         found = await self.source.listed("sessions", active=False, limit=ROWS)
         return found, f"no session yet: {FIRST_SESSION}"
 
     def line(self, row: Row) -> Text:
-        """Return id, time, client and request of a session."""
         about = plain(f"{row['client'][:12]:<12}  {one_line(row['request'], TITLE_CHARS)}")
         is_on = "bold green" if row["status"] == "active" else ""
         when = minute_of(row["last_at"])[5:16]
@@ -356,7 +342,6 @@ class SessionScreen(Below):
         self._below: set[int] = set()
 
     async def rows(self) -> tuple[list[Row], str]:
-        """Return the newest items of the session in order."""
         asked = {"handles": [self._handle], "limit": ROWS}
         found = orjson.loads(await self.source.shown("show", is_json=True, **asked))
         (session,) = found["sessions"]
@@ -371,7 +356,6 @@ class SessionScreen(Below):
         return self.heading
 
     def line(self, row: Row) -> Text:
-        """Return an item, indented if a sub-agent did it."""
         return Text("  " * (row["id"] in self._below)) + super().line(row)
 
 
@@ -405,7 +389,6 @@ class Review(Screen[None]):
         self._load()
 
     def on_resize(self, event: Resize) -> None:
-        """Put the notes below each other where they are too narrow beside."""
         self.query_one("#pair").set_class(event.size.width >= 90, "beside")
 
     @work
@@ -436,24 +419,22 @@ class Review(Screen[None]):
         self.query_one("#pair").display = bool(self._pairs)
 
     async def action_settle(self, how: str, content: str = "") -> None:
-        """Say what holds of the pair that is shown, and show the next one."""
         if self._is_busy or not self._pairs:
             return
         self._is_busy = True
         newer, older = (self._pairs[0][end]["id"] for end in ("newer", "older"))
         try:
-            await self._source.settle(newer, older, how, content)
+            asked = {"id": newer, "other": older, "how": how, "content": content}
+            await asyncio.to_thread(on_behalf, "/note", action="settle", **asked)
         except ObserverError as error:
             self.notify(plain(words_of(error)), severity="error", markup=False)
         else:
             self.notify(f"#{newer}, #{older}: {how}", markup=False)
             # What was replaced or merged stands no longer in any other pair.
             gone = {"replaces": {older}, "merge": {newer, older}}.get(how, set())
-            self._pairs = [
-                pair
-                for pair in self._pairs[1:]
-                if not gone & {pair["newer"]["id"], pair["older"]["id"]}
-            ]
+            ids = ({pair[end]["id"] for end in ("newer", "older")} for pair in self._pairs[1:])
+            left = zip(self._pairs[1:], ids, strict=True)
+            self._pairs = [pair for pair, of_pair in left if not gone & of_pair]
             self._show()
         self._is_busy = False
 

@@ -106,12 +106,10 @@ def _after_shell(payload: Object) -> events.AnyBody:
 def _after_mcp(payload: Object) -> events.AnyBody:
     server = text(payload, "mcp_server_name")
     name = text(payload, "tool_name").removeprefix(SERVERLESS)
-    call = tools.ToolCall(
-        tool=f"mcp__{server}__{name}" if server else f"{SERVERLESS}{name}",
-        given=inner(payload, "tool_input"),
-        response=_unpacked(payload, "result_json"),
-        duration_ms=span_ms(payload, "duration"),
-    )
+    tool = f"mcp__{server}__{name}" if server else f"{SERVERLESS}{name}"
+    given, answer = inner(payload, "tool_input"), _unpacked(payload, "result_json")
+    took_ms = span_ms(payload, "duration")
+    call = tools.ToolCall(tool=tool, given=given, response=answer, duration_ms=took_ms)
     return tools.make(call, {})
 
 

@@ -44,30 +44,25 @@ _PATHS_ONLY = "0"
 
 def read(envelope: Envelope, _: Object) -> Iterable[Event]:
     """Turn one hook call into its event; rebases are reported once, by post-rewrite."""
+    env, args, who, dedup = envelope.env, envelope.args, attribute(envelope.env), ""
     if reader := _READERS.get(envelope.event):
         body = reader(envelope)
     else:
-        said = (" ".join(envelope.args), envelope.payload.decode("utf-8", "replace"))
+        said = (" ".join(args), envelope.payload.decode("utf-8", "replace"))
         body = Custom(name=f"{NAME}:{envelope.event}", text="\n".join(filter(None, said)))
-    if body is not None:
-        yield _event(envelope, body)
-
-
-def _event(envelope: Envelope, body: AnyBody) -> Event:
-    who, dedup = attribute(envelope.env), ""
+    if body is None:
+        return
     if isinstance(body, Commit):
         dedup = f"commit:{body.hash}"
     if isinstance(body, Rewrite):
         dedup = "rewrite:{}:{}".format(*body.pairs[-1])
-    since = envelope.env.get("git.was", "")
-    if envelope.event == "post-checkout" and envelope.env.get("git.action") == _REBASE:
-        since = _moved(envelope)[0]
-    return Event(
+    is_rebased = envelope.event == "post-checkout" and env.get("git.action") == _REBASE
+    since = _moved(envelope)[0] if is_rebased else env.get("git.was", "")
+    yield Event(
         id=envelope.id, at_ms=envelope.at_ms, client=who.client or NAME, body=body,
         session=who.session, cwd=envelope.cwd, roots=(envelope.cwd,) if envelope.cwd else (),
         host=envelope.host, route=f"{envelope.client}/{envelope.event}", dedup=dedup,
-        author=who.author,
-        branch=envelope.env.get("git.branch", "") if "git.head" in envelope.env else None,
+        author=who.author, branch=env.get("git.branch", "") if "git.head" in env else None,
         since=since if _HASH.match(since) else "",
     )  # fmt: skip
 

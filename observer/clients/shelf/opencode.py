@@ -101,12 +101,8 @@ def _call(payload: Object) -> tools.ToolCall:
 def _failed_call(payload: Object) -> tools.ToolCall:
     part = inner(inner(payload, "properties"), "part")
     state = inner(part, "state")
-    return tools.ToolCall(
-        tool=text(part, "tool"),
-        given=inner(state, "input"),
-        error=text(state, "error"),
-        failed=True,
-    )
+    given, error = inner(state, "input"), text(state, "error")
+    return tools.ToolCall(tool=text(part, "tool"), given=given, error=error, failed=True)
 
 
 def _undescribed(call: tools.ToolCall) -> tools.ToolCall:

@@ -37,13 +37,9 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
 
 
 def _used(given: Object) -> AnyBody:
-    server, tool = text(given, "mcp_server_name"), text(given, "mcp_tool_name")
-    call = tools.ToolCall(
-        tool=f"mcp__{server}__{tool}",
-        given=inner(given, "mcp_tool_arguments"),
-        response=given.get("mcp_result"),
-    )
-    return tools.make(call, {})
+    name = "__".join(("mcp", text(given, "mcp_server_name"), text(given, "mcp_tool_name")))
+    asked, response = inner(given, "mcp_tool_arguments"), given.get("mcp_result")
+    return tools.make(tools.ToolCall(tool=name, given=asked, response=response), {})
 
 
 _READERS: Mapping[str, Reader] = {
