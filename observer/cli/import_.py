@@ -71,10 +71,8 @@ def _import_sources(  # noqa: PLR0913 - one of each option
     whole = run.Choice(paths) if paths and not plans and not follow else None
     if whole and not run.plan_import(home(), chosen, whole, finished, os.environ):
         of = ", ".join(each.name for each in chosen)
-        raise NotFound(
-            f"{', '.join(map(str, paths))}: nothing there is of {of}",
-            hint="name another source: observer import --help lists them",
-        )
+        hint = "name another source: observer import --help lists them"
+        raise NotFound(f"{', '.join(map(str, paths))}: nothing there is of {of}", hint=hint)
     if not output.wants_json():
         _show(plans)
     outcomes: Outcomes = [(plan, Counter()) for plan in plans]
@@ -174,10 +172,9 @@ def _refuse(chosen: Chosen, choice: run.Choice, *, background: bool, follow: boo
     if missing := [path for path in choice.paths if not path.exists()]:
         raise BadInput(f"there is no {missing[0]}", hint="name files and folders that are there")
     if background and (before := run.queued(home())):
-        raise BadInput(
-            f"an import of {counted(before.sessions, 'session')} goes on in the background",
-            hint="see how far it is: observer status, or give it up: observer import --stop",
-        )
+        message = f"an import of {counted(before.sessions, 'session')} goes on in the background"
+        hint = "see how far it is: observer status, or give it up: observer import --stop"
+        raise BadInput(message, hint=hint)
     if follow and not any(each.can_follow() for each in chosen):
         raise BadInput(f"{chosen[0].name} cannot be followed", hint="import it again instead")
 

@@ -172,9 +172,8 @@ def _check(body: events.AnyBody) -> None:
         if isinstance(value, int) and abs(value) > _LARGEST:
             raise BadInput(f"field {field.name!r}: {value!r:.40} is out of range", hint=SEE)
     if isinstance(body, events.Command) and (body.duration_ms or 0) < 0:
-        raise BadInput(
-            "field 'duration_ms' is negative", hint="give milliseconds from start to end"
-        )
+        hint = "give milliseconds from start to end"
+        raise BadInput("field 'duration_ms' is negative", hint=hint)
     if isinstance(body, events.Commit) and not re.fullmatch(
         "[0-9a-f]{40}([0-9a-f]{24})?", body.hash
     ):
@@ -187,8 +186,6 @@ def _time(at: float | str | None, now_ms: int) -> int:
         return now_ms
     at_ms = iso_ms(at) if isinstance(at, str) else at
     if at_ms is None or not _EARLIEST_MS <= at_ms <= now_ms + AHEAD_MS:
-        raise BadInput(
-            f"field 'at': {quoted(at, 40)} is not the time of an event",
-            hint="give milliseconds (not seconds) since 1970 UTC, or ISO 8601, not in the future",
-        )
+        hint = "give milliseconds (not seconds) since 1970 UTC, or ISO 8601, not in the future"
+        raise BadInput(f"field 'at': {quoted(at, 40)} is not the time of an event", hint=hint)
     return int(at_ms)

@@ -215,9 +215,8 @@ def _installer(name: str, context: InstallContext) -> Installer:
         names = ", ".join((*installable(), *SERVICES))
         raise BadInput(f"no client is called {name!r}", hint=f"one of: {names}")
     if context.project and not (client and client.per_project):
-        raise BadInput(
-            f"{name} has no settings for one repository", hint="install it without --project"
-        )
+        hint = "install it without --project"
+        raise BadInput(f"{name} has no settings for one repository", hint=hint)
     return installer
 
 

@@ -102,9 +102,8 @@ def edit_text(
     except ConfigInvalid as error:
         raise ConfigInvalid(f"{path}: {error.message}", hint=error.hint) from error
     except ValueError as error:
-        raise ConfigInvalid(
-            f"{path}: {error}", hint="correct it, then repeat; nothing was changed"
-        ) from error
+        hint = "correct it, then repeat; nothing was changed"
+        raise ConfigInvalid(f"{path}: {error}", hint=hint) from error
     if after == text:
         return FileEdit(path=path, before=before, after=before)
     is_gone = before is not None and is_left_over(after)
@@ -160,10 +159,8 @@ def server_entry(
 ) -> dict[str, Any]:
     """Return the entry of our MCP server, brought up to date; raise ConfigInvalid for another's."""
     if present is not None and not _is_our_server(present):
-        raise ConfigInvalid(
-            f"another MCP server has the name {SERVER!r}",
-            hint="rename or remove that entry, then repeat",
-        )
+        hint = "rename or remove that entry, then repeat"
+        raise ConfigInvalid(f"another MCP server has the name {SERVER!r}", hint=hint)
     chosen = ["--tools", context.tools] if context.tools else []
     usual = {**extra, "command": context.observer, "args": ["mcp", *chosen]}
     wanted = {**usual, **(present or {}), "command": context.observer}
@@ -285,9 +282,8 @@ def check_switch(path: PathOf, key: jsonc.Path, context: InstallContext, *, off:
     file = path(context)
     if jsonc.at((read_file(file) or b"").decode(errors="replace"), key) is off:
         name = ".".join(map(str, key))
-        raise ConfigInvalid(
-            f"hooks are switched off by {name} in {file}", hint=f"remove {name} from that file"
-        )
+        hint = f"remove {name} from that file"
+        raise ConfigInvalid(f"hooks are switched off by {name} in {file}", hint=hint)
 
 
 def _without_strays(text: str, context: InstallContext) -> str:
@@ -332,10 +328,8 @@ def own_file(path: PathOf, content: BytesOf, home: BytesOf) -> OurFile:
             is_gone = is_known and home(context) in (before or b"")
             return FileEdit(path=file, before=before, after=None if is_gone else before)
         if before is not None and not is_known:
-            raise ConfigInvalid(
-                f"{file} is not a file of observer",
-                hint="rename or remove it, then repeat; nothing was changed",
-            )
+            hint = "rename or remove it, then repeat; nothing was changed"
+            raise ConfigInvalid(f"{file} is not a file of observer", hint=hint)
         return FileEdit(path=file, before=before, after=content(context))
 
     return edit

@@ -114,10 +114,8 @@ def file_system(folder: Path, listed: Path = MOUNTS, program: str = MOUNT) -> st
     """Return the type of a folder's file system, if known. Raises ObserverError: it is remote."""
     found = file_system_of(os.path.realpath(folder), mounts(listed, program)) or "not known"
     if found in REMOTE:
-        raise ObserverError(
-            f"{folder} is on {found}, where SQLite can lose data",
-            hint="move the home to a local disk, and set OBSERVER_HOME",
-        )
+        hint = "move the home to a local disk, and set OBSERVER_HOME"
+        raise ObserverError(f"{folder} is on {found}, where SQLite can lose data", hint=hint)
     return found
 
 
@@ -129,10 +127,9 @@ def watches(status: Status, limit: Path = WATCHES) -> str:
     except (OSError, ValueError):
         return f"{used:,} folders"
     if used >= most * 0.8:
-        raise ObserverError(
-            f"{used:,} of {most:,} inotify watches are taken; others get none",
-            hint=f"run: sudo sysctl fs.inotify.max_user_watches={max(2 * most, 524_288)}",
-        )
+        message = f"{used:,} of {most:,} inotify watches are taken; others get none"
+        hint = f"run: sudo sysctl fs.inotify.max_user_watches={max(2 * most, 524_288)}"
+        raise ObserverError(message, hint=hint)
     return f"{used:,} folders of {most:,} that inotify allows"
 
 
@@ -142,9 +139,8 @@ def clock(status: Status, *, at_ms: int) -> str:
     if last > at_ms + 300_000:
         hours = f"{(last - at_ms) / 3_600_000:,.1f} h"
         message = f"the last event was stored {hours} in the future: the clock was changed"
-        raise ObserverError(
-            message, hint="set the clock; times recorded meanwhile stay as they are"
-        )
+        hint = "set the clock; times recorded meanwhile stay as they are"
+        raise ObserverError(message, hint=hint)
     return "no event is from the future"
 
 
@@ -230,10 +226,8 @@ def _integrity(here: Home) -> str:
 
 def _index(here: Home) -> str:
     if damaged := Files(here.index).damaged():
-        raise ObserverError(
-            f"damaged: {' '.join(damaged)}",
-            hint=f"have it made anew: observer down, delete {here.index}, observer up",
-        )
+        hint = f"have it made anew: observer down, delete {here.index}, observer up"
+        raise ObserverError(f"damaged: {' '.join(damaged)}", hint=hint)
     return "whole" if here.index.exists() else "none yet"
 
 
@@ -292,10 +286,9 @@ def _hooks(context: InstallContext) -> str:
     here = context.home
     if not here.hooks.is_dir():
         if names := " ".join(installed(context)):
-            raise ObserverError(
-                f"{here.hooks} is gone, and nothing is recorded of {names}",
-                hint=f"get them back with: observer install {names}",
-            )
+            message = f"{here.hooks} is gone, and nothing is recorded of {names}"
+            hint = f"get them back with: observer install {names}"
+            raise ObserverError(message, hint=hint)
         return "none installed; see: observer install --help"
     if stale := " ".join(edit.path.name for edit in hook_files(here) if edit.is_change):
         hint = "refresh them with: observer doctor --fix"

@@ -159,10 +159,8 @@ def _wait_for_answer(probe: Probe) -> None:
     while not (answer := _found(probe)):
         if time.monotonic() > deadline:
             logs = probe.context.home.logs
-            raise ObserverError(
-                f"no event arrived within {WAIT_S:.0f} s",
-                hint=f"see {logs}/hooks.log and {logs}/daemon.log, and `exclude` in the settings",
-            )
+            hint = f"see {logs}/hooks.log and {logs}/daemon.log, and `exclude` in the settings"
+            raise ObserverError(f"no event arrived within {WAIT_S:.0f} s", hint=hint)
         time.sleep(LOOK_S)
     if probe.key.encode() in answer:
         raise ObserverError("a fake key was stored as it is", hint="please report it")
@@ -230,10 +228,9 @@ def _context(probe: Probe) -> str:
     printed = _run(line, probe, folder=Path(root))
     files = (mirror(here, root) / name for name in (probe.client.context_file, ANYONES))
     if printed not in [path.read_bytes() for path in files if path.exists()] or not printed:
-        raise ObserverError(
-            f"its session-start hook does not print the context of {root}",
-            hint="refresh the hooks with: observer doctor --fix",
-        )
+        message = f"its session-start hook does not print the context of {root}"
+        hint = "refresh the hooks with: observer doctor --fix"
+        raise ObserverError(message, hint=hint)
     if probe.client.wrap_context:
         orjson.loads(printed)
     return f", context of {len(printed):,} bytes returned"

@@ -102,9 +102,8 @@ def current_context(home: Home, *, project: Path | None = None, tools: str = "")
         else shutil.which("observer", path=absolute_entries(os.environ.get("PATH", os.defpath)))
     )
     if not found:
-        raise ConfigInvalid(
-            "no observer command is installed", hint="install the package, then repeat"
-        )
+        hint = "install the package, then repeat"
+        raise ConfigInvalid("no observer command is installed", hint=hint)
     return InstallContext(
         home=home, user_home=Path.home(), observer=str(Path(found).absolute()),
         environ=dict(os.environ), folder=working_folder(),
@@ -117,9 +116,8 @@ def shipped(sources: Sequence[Path] = SHIPPED_HOOKS) -> Path:
     for folder in sources:
         if (folder / "post").is_file():
             return folder
-    raise ConfigInvalid(
-        f"the hook scripts are missing from {sources[0].parent}", hint="install observer again"
-    )
+    hint = "install observer again"
+    raise ConfigInvalid(f"the hook scripts are missing from {sources[0].parent}", hint=hint)
 
 
 def hook_files(home: Home) -> list[FileEdit]:
@@ -166,9 +164,8 @@ def read_file(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ConfigInvalid(
-            f"{path} cannot be read: {error.strerror}", hint="make it a readable file, then repeat"
-        ) from error
+        hint = "make it a readable file, then repeat"
+        raise ConfigInvalid(f"{path} cannot be read: {error.strerror}", hint=hint) from error
 
 
 def mode_of(path: Path) -> int | None:
@@ -208,10 +205,8 @@ def apply(edits: Sequence[FileEdit], backups: Path, *, at_ms: int) -> list[Path]
             with suppress(OSError):  # the first failure is the one to report
                 _write(one.path, one.before, mode)
         do = remedy(error, "make the file and its folder writable")
-        raise ConfigInvalid(
-            f"{at_work} cannot be written: {error.strerror}",
-            hint=f"nothing was changed; {do}, then repeat",
-        ) from error
+        hint = f"nothing was changed; {do}, then repeat"
+        raise ConfigInvalid(f"{at_work} cannot be written: {error.strerror}", hint=hint) from error
     return kept
 
 

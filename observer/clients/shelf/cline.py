@@ -213,10 +213,9 @@ def _executable(event: str, context: InstallContext) -> FileEdit:
         return FileEdit(path=path, before=before, after=None if before == script else before)
     if before is not None and not before.startswith(_OURS.encode()):
         line = command(context.home, NAME, event)
-        raise ConfigInvalid(
-            f"{path} is a hook of somebody else, and Cline runs one for each event",
-            hint=f"let it pass its input on to {line}, and print what that prints, or remove it",
-        )
+        message = f"{path} is a hook of somebody else, and Cline runs one for each event"
+        hint = f"let it pass its input on to {line}, and print what that prints, or remove it"
+        raise ConfigInvalid(message, hint=hint)
     return FileEdit(path=path, before=before, after=script, mode=0o755)
 
 

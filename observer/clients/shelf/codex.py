@@ -191,10 +191,8 @@ def _check_hooks(context: InstallContext) -> None:
     except ValueError as error:
         raise ConfigInvalid(f"{hooks.parent}: {error}", hint="correct the file") from error
     if _table(config, "features").get("hooks") is False:
-        raise ConfigInvalid(
-            f"hooks are switched off by features.hooks in {settings}",
-            hint="remove features.hooks from that file",
-        )
+        hint = "remove features.hooks from that file"
+        raise ConfigInvalid(f"hooks are switched off by features.hooks in {settings}", hint=hint)
     trusted = _table(_table(config, "hooks"), "state")
     waiting = [one for one in ours if trusted.keys().isdisjoint(_keys(hooks, *one))]
     if waiting:

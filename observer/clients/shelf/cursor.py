@@ -212,10 +212,9 @@ def _install(context: InstallContext) -> InstallPlan:
     """Plan hooks and MCP server; raise ConfigInvalid for a link, which Cursor refuses."""
     hooks = _folder(context) / "hooks.json"
     if context.is_wanted and hooks.is_symlink():
-        raise ConfigInvalid(
-            f"{hooks} is a symbolic link, and Cursor refuses hooks files that are",
-            hint="put the file itself in its place, then repeat",
-        )
+        message = f"{hooks} is a symbolic link, and Cursor refuses hooks files that are"
+        hint = "put the file itself in its place, then repeat"
+        raise ConfigInvalid(message, hint=hint)
     return _FILES(context)
 
 

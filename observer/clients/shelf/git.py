@@ -139,10 +139,9 @@ def _ask(context: InstallContext, *words: str, folder: Path | None = None) -> st
     except NotFound as error:
         raise ConfigInvalid(error.message, hint=error.hint) from error
     if run.returncode:
-        raise ConfigInvalid(
-            f"git {words[0]} failed: {run.stderr.decode('utf-8', 'replace').strip()}",
-            hint="correct what git names, then repeat; nothing was changed",
-        )
+        message = f"git {words[0]} failed: {run.stderr.decode('utf-8', 'replace').strip()}"
+        hint = "correct what git names, then repeat; nothing was changed"
+        raise ConfigInvalid(message, hint=hint)
     return run.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
@@ -202,10 +201,9 @@ def _install(context: InstallContext) -> InstallPlan:
         )
     root = _repository(context)
     if root is None:
-        raise BadInput(
-            "git before 2.54 has hooks only in repositories, and this folder is in none",
-            hint="repeat in a repository, or name it with --project",
-        )
+        message = "git before 2.54 has hooks only in repositories, and this folder is in none"
+        hint = "repeat in a repository, or name it with --project"
+        raise BadInput(message, hint=hint)
     return install_files(context, root)
 
 
@@ -283,10 +281,8 @@ def install_files(context: InstallContext, root: Path) -> InstallPlan:
         if missing:
             first, *others = missing
             too = f", and likewise to {', '.join(others)}" if others else ""
-            raise ConfigInvalid(
-                f"core.hooksPath is {folder}, in the working tree",
-                hint=f'use git 2.54, or add to {owner}/{first}{too}: {lines[first]} "$@" || true',
-            )
+            hint = f'use git 2.54, or add to {owner}/{first}{too}: {lines[first]} "$@" || true'
+            raise ConfigInvalid(f"core.hooksPath is {folder}, in the working tree", hint=hint)
         return InstallPlan(edits=(), notes=(f"The hooks in {owner} call ours already.",))
     script = (shipped() / "git" / "hook").read_text(encoding="utf-8")
     script = script.replace("@POST@", shlex.quote(str(context.home.hooks / "post")))
@@ -306,10 +302,8 @@ def install_files(context: InstallContext, root: Path) -> InstallPlan:
 def _placement(path: Path, script: bytes) -> list[FileEdit]:
     """Plan our hook at a path, and what was there beside it under another name."""
     if path.is_symlink():
-        raise ConfigInvalid(
-            f"{path} is a symbolic link",
-            hint="call our hook from the script it points to, or use git 2.54",
-        )
+        hint = "call our hook from the script it points to, or use git 2.54"
+        raise ConfigInvalid(f"{path} is a symbolic link", hint=hint)
     before = read_file(path)
     ours = FileEdit(path=path, before=before, after=script, mode=0o755)
     if before is None or _is_ours(path):
@@ -319,9 +313,8 @@ def _placement(path: Path, script: bytes) -> list[FileEdit]:
     kept = path.with_name(path.name + _KEPT)
     earlier = read_file(kept)
     if earlier not in (None, before):  # a manager may have put the same script back over ours
-        raise ConfigInvalid(
-            f"{kept} is in the way", hint=f"it was {path} once: put it back or remove it"
-        )
+        hint = f"it was {path} once: put it back or remove it"
+        raise ConfigInvalid(f"{kept} is in the way", hint=hint)
     return [FileEdit(path=kept, before=earlier, after=before, mode=mode_of(path)), ours]
 
 

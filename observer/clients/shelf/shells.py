@@ -94,10 +94,8 @@ def _edit(path: Path, block: bytes) -> FileEdit:
     start = found.start() if found else len(content)
     head, tail = content[:start], _BLOCK.sub(b"", content[start:])
     if _BEGIN in head + tail:
-        raise ConfigInvalid(
-            f"{path} has the line {_BEGIN.decode()!r} without its end",
-            hint="remove what is left of that block, then repeat",
-        )
+        hint = "remove what is left of that block, then repeat"
+        raise ConfigInvalid(f"{path} has the line {_BEGIN.decode()!r} without its end", hint=hint)
     if block and head and not head.endswith(b"\n"):
         head += b"\n"
     after = head + block + tail
