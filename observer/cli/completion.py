@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -22,6 +22,7 @@ VARIABLE = "_OBSERVER_COMPLETE"
 """The words up to the cursor, a line each; a line of the answer has type, word and description."""
 MOST = 50
 
+F = TypeVar("F", bound=Callable[..., Any])
 Offers = list[CompletionItem[str]]
 Completer = Callable[[click.Context, click.Parameter, str], Offers]
 Found = Iterable[tuple[str, str]]
@@ -104,6 +105,11 @@ def toolsets() -> Found:
     from observer.tools.registry import toolsets  # noqa: PLC0415 - all that tools need
 
     return ((name, toolset.guide) for name, toolset in toolsets().items())
+
+
+def option(name: str, find: Completer, about: str, **more: Any) -> Callable[[F], F]:  # noqa: ANN401 - of click
+    """Return an option of a command for which a shell offers words; "" if it is left out."""
+    return click.option(name, shell_complete=find, help=about, **({"default": ""} | more))
 
 
 sessions = _completer(_sessions)

@@ -66,9 +66,8 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool) -> None:
     if name in config.LISTS and (gone := [str(one) for one in before if one not in value]):
         output.note(f"no longer: {', '.join(gone)} (set replaces the whole list)")
     if name == "exclude" and value:
-        output.note(
-            f"what was stored of it before stays; take it out: observer purge --file {value[-1]}"
-        )
+        text = f"what was stored of it before stays; take it out: observer purge --file {value[-1]}"
+        output.note(text)
     if is_running and (degraded := current(home()).degraded):
         output.note(f"degraded: {degraded}")
 

@@ -57,12 +57,10 @@ project_option = click.option(
 @targets_argument
 @click.option("--list", "lists", is_flag=True, help="List the clients, and change nothing.")
 @project_option
-@click.option(
-    "--tools",
+@completion.option(
+    *("--tools", completion.toolsets),
+    "Toolsets that the clients are offered; left out, those that they have, or core.",
     metavar="NAME[,NAME]",
-    default="",
-    shell_complete=completion.toolsets,
-    help="Toolsets that the clients are offered; left out, those that they have, or core.",
 )
 @click.option("--ctrl-r/--no-ctrl-r", default=None, help="Bind Ctrl-R in shells, or no longer.")
 @dry_run_option

@@ -57,13 +57,10 @@ def snippets(context: InstallContext) -> list[dict[str, str]]:
 
 
 @click.group("mcp", cls=Group, invoke_without_command=True, epilog="Example: observer mcp list")
-@click.option(
-    "--tools",
-    metavar="NAME[,NAME]",
-    shell_complete=completion.toolsets,
-    help="Toolsets to offer; core if left out.",
+@completion.option(
+    "--tools", completion.toolsets, "Toolsets to offer; core if left out.", metavar="NAME[,NAME]"
 )
-def mcp_command(*, tools: str | None) -> int:
+def mcp_command(*, tools: str) -> int:
     """Serve MCP on standard input and output: editors start it."""
     from observer.local import pump  # noqa: PLC0415 - `observer.__main__` comes here only for the help
 

@@ -158,9 +158,8 @@ def _try() -> None:
     about = {"model": where.model, "tokens": reply.tokens, "wait_ms": int(took_s * 1000)}
     if output.as_json({**about, "answer": wrote}):
         return
-    output.say(
-        f"{where.model} at {where.shown} answered in {took_s:.1f} s, {reply.tokens:,} tokens"
-    )
+    text = f"{where.model} at {where.shown} answered in {took_s:.1f} s, {reply.tokens:,} tokens"
+    output.say(text)
     said = {"narrative": wrote.narrative, "learned": wrote.learned, "next_steps": wrote.next_steps}
     said["concepts"] = ", ".join(wrote.concepts)
     fields([(name, text) for name, text in said.items() if text])

@@ -127,9 +127,8 @@ def deleted_command(*, of: str, undo: bool) -> None:
             whose = f" of {item.owner}" if item.owner else ""
             output.say(f"#{item.id}{whose}: {item.title} (until {moment.minute(at_ms)})")
         if not found:
-            output.say(
-                "no agent's deletion waits; what you forgot comes back with: observer undo ID"
-            )
+            text = "no agent's deletion waits; what you forgot comes back with: observer undo ID"
+            output.say(text)
     for item, _ in found if undo else ():
         _change(str(item.id), "undo")
 

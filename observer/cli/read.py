@@ -48,6 +48,7 @@ from observer.tools.asking import (
 )
 
 FC = TypeVar("FC", bound=Callable[..., Any])
+SCOPES = click.Choice(["home", "team"])
 depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, show_default=True)
 
 
@@ -59,12 +60,7 @@ depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, sh
 )
 @click.option("--type", default="", callback=known_types, help="Types, e.g. commit,decision.")
 @click.option("--file", "files", multiple=True, help="Only what touched this file or folder.")
-@click.option(
-    "--session",
-    default="",
-    shell_complete=completion.sessions,
-    help="Only of this session, by its id.",
-)
+@completion.option("--session", completion.sessions, "Only of this session, by its id.")
 @click.option("--branch", default="", help="Only of this git branch.")
 @click.option("--since", default="", help="Only from then on: 2026-11-21, or 7d for ago.")
 @click.option("--until", default="", help="Only before then.")
@@ -75,12 +71,7 @@ depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, sh
 @click.option("--notes", is_flag=True, help="Only notes.")
 @click.option("--category", default="", help="Only notes of this category.")
 @click.option("--weak", is_flag=True, help="Weak hits too, which are only counted otherwise.")
-@click.option(
-    "--scope",
-    type=click.Choice(["home", "team"]),
-    default="home",
-    help="team: ask the servers of shares too.",
-)
+@click.option("--scope", type=SCOPES, default="home", help="team: ask the servers of shares too.")
 @click.option("--explain", is_flag=True, help="Show the score and signals of each hit.")
 def search_command(*, query: tuple[str, ...], **options: Given) -> None:
     """Find earlier work; without a query list the newest."""

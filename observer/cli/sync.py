@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from observer.sync.folder import FolderCarrier
     from observer.sync.postgres import ServerTeam
 
+TO = click.Choice(["project", "team"])
 SHOWN = 20
 """Records that are shown before any leaves."""
 WAIT_S = 600.0
@@ -199,13 +200,7 @@ def remove_command(*, name: str, yes: bool) -> None:
 
 @command("promote", "observer promote 142 --to team")
 @click.argument("handle", metavar="ID|UUID", shell_complete=completion.items)
-@click.option(
-    "--to",
-    type=click.Choice(["project", "team"]),
-    default="project",
-    show_default=True,
-    help="team: for all projects.",
-)
+@click.option("--to", type=TO, default="project", show_default=True, help="team: for all projects.")
 @output.named_project("Of which project it is; the one around the current folder.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def promote_command(*, handle: str, to: str, project: str | None, yes: bool) -> None:
