@@ -93,7 +93,9 @@ def add_command(  # noqa: PLR0913 - the options above
     elif code:
         carriers.join_share(share.url, here.root, code).close()
     client.ensure_daemon(here)
-    _rounds([one for one in _asked(here, {"add": share}) if one["name"] == share.name])
+    sent = msgspec.json.encode({"add": share})
+    done = client.call(here, "POST", "/sync", sent, wait_s=WAIT_S)
+    _rounds([one for one in done if one["name"] == share.name])
 
 
 @command("invite", "observer sync invite memory ben", of=sync_command)
@@ -150,7 +152,7 @@ def rotate_command(*, name: str) -> None:
 def now_command() -> None:
     """Fetch and send at once."""
     client.ensure_daemon(home())
-    _rounds(_asked(home(), {}))
+    _rounds(client.call(home(), "POST", "/sync", b"{}", wait_s=WAIT_S))
 
 
 @command("status", "observer sync status", of=sync_command)
@@ -299,12 +301,6 @@ def _show(here: Home, share: ShareState) -> None:
         output.say(f"  {one.project.name}: {one.item.type} - {one_line(one.item.title, 80)}")
     if len(found) > SHOWN:
         output.say("  and more")
-
-
-def _asked(here: Home, body: dict[str, Any]) -> list[dict[str, Any]]:
-    sent = msgspec.json.encode(body)
-    found: list[dict[str, Any]] = client.call(here, "POST", "/sync", sent, wait_s=WAIT_S)
-    return found
 
 
 def _rounds(done: Sequence[dict[str, Any]]) -> None:

@@ -45,13 +45,12 @@ def hook_specific_output(text: str, event: str) -> bytes:
 class HookSample(NamedTuple):
     """A prompt as a hook would report it: in `payload` stand @SESSION@, @FOLDER@ and @TEXT@.
 
-    `environ` are variables that only the client's hooks have, `words` the hook's command line, our
-    script first, where that is not `post CLIENT EVENT`; its context is then left alone.
+    `words` is the hook's command line, our script first, where that is not `post CLIENT EVENT`; its
+    context is then left alone.
     """
 
     event: str
     payload: str
-    environ: tuple[tuple[str, str], ...] = ()
     words: tuple[str, ...] = ()
 
 

@@ -167,7 +167,7 @@ def server_entry(
     if chosen:
         wanted["args"] = usual["args"]
     environ = {name: at for name, at in wanted.pop("env", {}).items() if name != ENV_HOME}
-    if str(context.home.root) != _usual_home(context):
+    if context.home.root != context.user_home / ".observer":
         environ[ENV_HOME] = str(context.home.root)
     if environ:
         wanted["env"] = environ
@@ -178,12 +178,8 @@ def is_own_server(present: Any, context: InstallContext) -> bool:  # noqa: ANN40
     """Return True if an entry is the MCP server of this home."""
     if not _is_our_server(present):
         return False
-    home = present.get("env", {}).get(ENV_HOME) or _usual_home(context)
+    home = present.get("env", {}).get(ENV_HOME) or str(context.user_home / ".observer")
     return bool(home == str(context.home.root))
-
-
-def _usual_home(context: InstallContext) -> str:
-    return str(context.user_home / ".observer")
 
 
 def _is_our_server(entry: object) -> bool:

@@ -117,7 +117,6 @@ class Probe(NamedTuple):
             for name, value in self.context.environ.items()
             if name not in others and not name.startswith(_OURS)
         }
-        environ |= dict(self.client.sample.environ) if self.client.sample else {}
         return environ | {"HOME": str(self.context.user_home), "PWD": str(self.folder)}
 
 

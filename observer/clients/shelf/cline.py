@@ -61,23 +61,23 @@ def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     for body in bodies(_READERS.get(name), payload, kind=f"{NAME}:{name}", beside=_BASE):
         yield structs.replace(
             event_of(envelope, body, client=NAME, session=session, cwd=cwd),
-            agent=text(payload, "agent_id") if _is_sub_agent(payload) else "",
+            agent=text(payload, "agent_id") if text(payload, "parent_agent_id") else "",
             roots=words(payload, "workspaceRoots"),
             dedup=f"tool:{session}:{call}:after" if call else "",
         )
 
 
-def _is_sub_agent(payload: Object) -> bool:
-    return bool(text(payload, "parent_agent_id"))
-
-
 def _start(source: str, payload: Object) -> events.AnyBody | None:
-    return None if _is_sub_agent(payload) else events.SessionStart(source=source)
+    return None if text(payload, "parent_agent_id") else events.SessionStart(source=source)
 
 
 def _complete(payload: Object) -> events.AnyBody:
     said = text(inner(payload, "turn"), "outputText")
-    return events.Delegation(result=said) if _is_sub_agent(payload) else events.Reply(text=said)
+    return (
+        events.Delegation(result=said)
+        if text(payload, "parent_agent_id")
+        else events.Reply(text=said)
+    )
 
 
 def _tool(payload: Object) -> Bodies:

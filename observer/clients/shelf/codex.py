@@ -94,7 +94,7 @@ def put_server(text: str, context: InstallContext) -> str:
     Raises ConfigInvalid if another server has our name, ValueError if anything else would change.
     """
     before = load(text)
-    present = _server(before)
+    present = _table(before, _SERVERS).get(parts.SERVER)
     wanted = parts.server_entry(present, context)
     if wanted == present:
         return text
@@ -116,15 +116,11 @@ def put_server(text: str, context: InstallContext) -> str:
 def drop_server(text: str, context: InstallContext) -> str:
     """Return the text without this home's MCP server; raise ValueError as `put_server`."""
     before = load(text)
-    if not parts.is_own_server(_server(before), context):
+    if not parts.is_own_server(_table(before, _SERVERS).get(parts.SERVER), context):
         return text
-    text = _without(text, lambda header: _server(header) is not None)
+    text = _without(text, lambda header: _table(header, _SERVERS).get(parts.SERVER) is not None)
     others = {name: one for name, one in _table(before, _SERVERS).items() if name != parts.SERVER}
     return _checked(text, before | {_SERVERS: others})
-
-
-def _server(document: dict[str, Any]) -> Any:  # noqa: ANN401 - of a foreign file
-    return _table(document, _SERVERS).get(parts.SERVER)
 
 
 def _checked(text: str, expected: dict[str, Any], table: str = f"{_SERVERS}.{parts.SERVER}") -> str:
