@@ -142,8 +142,7 @@ def _printed(project: str | None, client: str) -> str:
 @depth("--after", "-a", help="How many items after it.")
 def timeline_command(*, anchor: str, before: int, after: int) -> None:
     """Show what happened before and after an item, oldest first."""
-    around = {"depth_before": before, "depth_after": after}
-    ask("timeline", anchor=anchor, **around)
+    ask("timeline", anchor=anchor, depth_before=before, depth_after=after)
 
 
 @command("why", "observer why src/auth.py::login")
@@ -202,9 +201,8 @@ def show_projects() -> None:
     cells = (
         (row["name"], *(" ".join(row.get(one, ())) for one in places), row["uuid"]) for row in rows
     )
-    output.table(
-        ("name", "folders", "remotes", "uuid"), cells, spare=("uuid", "remotes"), value=rows
-    )
+    columns = ("name", "folders", "remotes", "uuid")
+    output.table(columns, cells, spare=("uuid", "remotes"), value=rows)
 
 
 @command("today", "observer today --days 7 --all")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 import signal
@@ -138,13 +137,6 @@ def test_an_output_that_lacks_a_script_shows_the_rest() -> None:
     command = [sys.executable, "-P", "-m", "observer", "config", "get", "owner"]
     done = subprocess.run(command, env=environment, capture_output=True, check=False)
     assert done.stdout == b"ana ??\n"
-
-
-def test_under_json_an_error_is_json(run: Run, filled: Home) -> None:
-    ran = run("show", "999999", "--json")
-    shown = json.loads(ran.err)["error"]
-    assert shown["code"] == "not-found"
-    assert shown["hint"]
 
 
 def test_a_home_without_memory_or_daemon_is_an_error_of_its_own(run: Run, home: Home) -> None:

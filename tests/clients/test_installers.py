@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -181,10 +180,3 @@ def test_an_upgrade_refreshes_our_scripts_and_leaves_old_ones(context: InstallCo
 def test_an_installation_without_scripts_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigInvalid, match="scripts are missing"):
         shipped([tmp_path])
-
-
-def test_the_command_strings_never_change(context: InstallContext) -> None:
-    make(install("claude-code", context), context)
-    text = (context.user_home / ".claude" / "settings.json").read_text()
-    assert f'"{context.home.root}/hooks/post claude-code PostToolUse"' in text
-    assert shlex.split(f"{context.home.root}/hooks/post claude-code PostToolUse")

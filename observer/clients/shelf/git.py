@@ -129,13 +129,9 @@ _TIME_LIMIT_S = 20
 def _ask(context: InstallContext, *words: str, folder: Path | None = None) -> str:
     """Return what git says, without the last newline; raise ConfigInvalid if it says no."""
     # GIT_DIR and its kin would make git look at another repository than the folder's.
+    where = str(folder or context.user_home)
     try:
-        run = run_as_user(
-            words,
-            folder=str(folder or context.user_home),
-            environ=context.environ,
-            wait_s=_TIME_LIMIT_S,
-        )
+        run = run_as_user(words, folder=where, environ=context.environ, wait_s=_TIME_LIMIT_S)
     except NotFound as error:
         raise ConfigInvalid(error.message, hint=error.hint) from error
     if run.returncode:
@@ -195,10 +191,8 @@ def _install(context: InstallContext) -> InstallPlan:
     """Plan configured hooks, the project's or the user's, or hook files in the repository here."""
     if version(context) >= CONFIGURED_SINCE:
         where = "in every repository" if context.project is None else f"in {context.project}"
-        return InstallPlan(
-            edits=(_edit(context),),
-            notes=(f"git runs the hooks {where}, beside those that are there.",),
-        )
+        note = f"git runs the hooks {where}, beside those that are there."
+        return InstallPlan(edits=(_edit(context),), notes=(note,))
     root = _repository(context)
     if root is None:
         message = "git before 2.54 has hooks only in repositories, and this folder is in none"
@@ -273,11 +267,8 @@ def install_files(context: InstallContext, root: Path) -> InstallPlan:
         # husky makes its `_` anew at each install, and runs the files beside it.
         owner = folder.parent if folder.name == "_" else folder
         lines = {event: command(context.home, "post", NAME, event) for event in EVENTS}
-        missing = [
-            event
-            for event, line in lines.items()
-            if line.encode() not in (read_file(owner / event) or b"")
-        ]
+        held = {event: read_file(owner / event) or b"" for event in EVENTS}
+        missing = [event for event in EVENTS if lines[event].encode() not in held[event]]
         if missing:
             first, *others = missing
             too = f", and likewise to {', '.join(others)}" if others else ""
@@ -289,14 +280,11 @@ def install_files(context: InstallContext, root: Path) -> InstallPlan:
     edits = []
     for event in EVENTS:
         edits += _placement(folder / event, script.replace("@EVENT@", event).encode())
-    return InstallPlan(
-        edits=tuple(edits),
-        root=root,
-        notes=(
-            f"Hooks for {root} go into {folder}; those that were there run after ours.",
-            "This git has hooks only in repositories: repeat in each one, or use git 2.54.",
-        ),
+    notes = (
+        f"Hooks for {root} go into {folder}; those that were there run after ours.",
+        "This git has hooks only in repositories: repeat in each one, or use git 2.54.",
     )
+    return InstallPlan(edits=tuple(edits), root=root, notes=notes)
 
 
 def _placement(path: Path, script: bytes) -> list[FileEdit]:
