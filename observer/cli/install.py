@@ -320,13 +320,11 @@ def show_list(context: InstallContext) -> None:
         }
         heard_ms = last_report(each, last)
         row: dict[str, Any] = {
-            "client": each.name,
-            "found": installers.evidence(each, context),
+            "client": each.name, "found": installers.evidence(each, context),
             "offers": [name for name, has in offers.items() if has],
-            "installed": installers.installed_parts(each.name, context),
-            "tried": each.tried,
+            "installed": installers.installed_parts(each.name, context), "tried": each.tried,
             "last_at": iso(heard_ms) if heard_ms else None,
-        }
+        }  # fmt: skip
         rows.append(row)
     shown = (
         (

@@ -232,12 +232,10 @@ def _symbol_changes(path: str, before: str | None, after: str | None) -> SymbolC
 
 def _changed(call: ToolCall, operation: _Change, *edits: Edit) -> FileWrite:
     return FileWrite(
-        path=text(call.given, *_PATHS),
-        operation=operation,
-        edits=tuple(each for each in edits if each.old or each.new),
-        tool=call.tool,
+        path=text(call.given, *_PATHS), operation=operation,
+        edits=tuple(each for each in edits if each.old or each.new), tool=call.tool,
         error=call.error or "failed" * bool(call.failed),
-    )
+    )  # fmt: skip
 
 
 def read(call: ToolCall) -> FileRead | ToolUse:
@@ -297,12 +295,10 @@ def _searched(call: ToolCall, where: _Where, *, query: str, path: str = "") -> S
     if call.failed:
         return other(call)
     return Search(
-        query=query or path,
-        where=where,
-        path=path if query else "",
+        query=query or path, where=where, path=path if query else "",
         output=said(call) or (_NONE_FOUND if isinstance(call.response, dict) else ""),
         tool=call.tool,
-    )
+    )  # fmt: skip
 
 
 def delegate(call: ToolCall) -> Delegation | ToolUse:

@@ -127,15 +127,12 @@ def _commands(call: tools.ToolCall) -> Bodies:
         code = _EXIT.match(said)
         yield tools.command(
             structs.replace(
-                call,
-                given={"command": line},
-                response=said[code.end() :] if code else said,
-                error="",
-                exit_code=int(code[1]) if code else None,
+                call, given={"command": line}, response=said[code.end() :] if code else said,
+                error="", exit_code=int(code[1]) if code else None,
                 failed=None if "success" not in result else result["success"] is not True,
                 duration_ms=call.duration_ms if len(lines) == 1 else None,
             )
-        )
+        )  # fmt: skip
 
 
 def _editor(call: tools.ToolCall) -> events.FileWrite:
@@ -175,9 +172,7 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     delegate="spawn_agent", read="read_file", write="write_to_file",
     find="list_files list_code_definition_names", ask_web="web_search",
 ) | {
-    "editor": _editor,
-    "execute_command": _execute_command,
-    "replace_in_file": _replace_in_file,
+    "editor": _editor, "execute_command": _execute_command, "replace_in_file": _replace_in_file,
     "apply_diff": _replace_in_file,
 }  # fmt: skip
 """Tools of the CLI, then those of the extension."""

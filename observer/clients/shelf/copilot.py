@@ -149,14 +149,12 @@ CLIENTS = (
         format_reminder=_format_reminder,
     ),
     Client(
-        name=VSCODE,
-        read=_VSCODE.read,
+        name=VSCODE, read=_VSCODE.read,
         installer=installer_of(
             config_file(_vscode_servers, Servers(("servers",), {"type": "stdio"}).edited),
             notes=["VS Code runs the hooks of Copilot CLI: observer install copilot"],
         ),
-        programs=("code",),
-        folders=(".config/Code", "Library/Application Support/Code"),
+        programs=("code",), folders=(".config/Code", "Library/Application Support/Code"),
         reports_twice=True,  # it runs the hooks of Copilot CLI and of Claude Code
     ),
 )  # fmt: skip

@@ -74,12 +74,10 @@ def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
         # A delegation is part of the conversation that delegates, whichever of the two reports it.
         session = (parent if isinstance(body, events.Delegation) else "") or own
         yield structs.replace(
-            event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name),
-            turn=turn,
-            roots=roots,
-            dedup=key_of(session, payload, body, turn),
+            event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name), turn=turn,
+            roots=roots, dedup=key_of(session, payload, body, turn),
             author="person" if name in _BY_A_PERSON else "agent",
-        )
+        )  # fmt: skip
 
 
 def _session_start(payload: Object) -> events.AnyBody:
@@ -184,11 +182,9 @@ HOOKS = parts.Hooks(
     | {"postToolUse": {"matcher": "Read|Grep|Delete|Task|WebFetch|WebSearch", "timeout": 5}}
     | parts.seconds("postToolUseFailure subagentStop afterAgentResponse stop sessionEnd", 5),
     # Nothing before an action: those hooks permit or deny it, and a permission is the person's.
-    recalling={"postToolUse": "Shell", "postToolUseFailure": "Shell"},
-    start="sessionStart",
-    version=1,
-    is_grouped=False,
-)
+    recalling={"postToolUse": "Shell", "postToolUseFailure": "Shell"}, start="sessionStart",
+    version=1, is_grouped=False,
+)  # fmt: skip
 
 
 def _folder(context: InstallContext) -> Path:

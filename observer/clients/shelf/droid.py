@@ -49,11 +49,9 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
         end = _END.search(shown)
         printed = shown[: end.start()] if end else shown
         return replace(
-            call,
-            response="" if printed == _SILENT else printed,
-            exit_code=int(end[1]) if end else None,
-            failed=None,
-        )
+            call, response="" if printed == _SILENT else printed,
+            exit_code=int(end[1]) if end else None, failed=None,
+        )  # fmt: skip
     answer = parsed(said) if call.tool in _WRITING else None
     if not isinstance(answer, dict):
         return call

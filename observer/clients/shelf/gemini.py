@@ -99,12 +99,9 @@ def _ended(call: tools.ToolCall, report: str) -> tools.ToolCall:
     never_ran = _NO_CODE in end[0] and said.rpartition("\n")[2].startswith("Error: ")
     is_open = is_killed or _NO_CODE in end[0]
     return replace(
-        call,
-        response=_printed(said),
-        error="",
-        failed=True if is_killed or never_ran else None,
+        call, response=_printed(said), error="", failed=True if is_killed or never_ran else None,
         exit_code=int(code[1]) if code else None if is_open else 0,
-    )
+    )  # fmt: skip
 
 
 def _printed(said: str) -> str:
@@ -136,10 +133,8 @@ HOOKS = parts.Hooks(
     # It counts milliseconds. Its hooks may print JSON alone: anything else is shown to the person.
     reporting=parts.seconds("SessionStart", 10_000)
     | parts.seconds("BeforeAgent AfterTool AfterAgent SessionEnd", 5_000),
-    recalling={"AfterTool": _SHELL},
-    asking={"timeout": 5_000},
-    matchers={"AfterTool": ".*"},
-)
+    recalling={"AfterTool": _SHELL}, asking={"timeout": 5_000}, matchers={"AfterTool": ".*"},
+)  # fmt: skip
 
 _settings = parts.placed("GEMINI_CLI_HOME", ".", ".gemini/settings.json")
 

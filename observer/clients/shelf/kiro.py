@@ -221,11 +221,9 @@ _AGENT_HOOKS = Hooks(
     matchers={"preToolUse": "*", "postToolUse": "*"}, start="agentSpawn", is_grouped=False,
 )  # fmt: skip
 _AGENT: dict[str, object] = {
-    "name": "observer",
-    "description": "The default agent, with a memory of earlier sessions",
-    "tools": ["*"],
-    "includeMcpJson": True,
-}
+    "name": "observer", "description": "The default agent, with a memory of earlier sessions",
+    "tools": ["*"], "includeMcpJson": True,
+}  # fmt: skip
 
 
 def _hook_list(text: str, context: InstallContext) -> str:

@@ -81,11 +81,9 @@ def _call(payload: Object) -> tools.ToolCall:
     metadata = inner(output, "metadata")
     said: Json = output.get("output", output.get("content"))
     call = tools.ToolCall(
-        tool=text(given, "tool"),
-        given=inner(given, "args"),
-        response=said,
+        tool=text(given, "tool"), given=inner(given, "args"), response=said,
         failed=output.get("isError") is True,
-    )
+    )  # fmt: skip
     if call.tool == "bash" and "exit" in metadata:
         answer: Object = {"output": said, "exit_code": metadata["exit"]}
         # Without an exit code it was aborted, or ran into its time limit.
