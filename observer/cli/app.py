@@ -66,7 +66,7 @@ def _run(arguments: list[str]) -> int:
     is_json = "--json" in arguments
     try:
         if completion.VARIABLE in os.environ:
-            lines = completion.Lines(observer, {}, "observer", completion.VARIABLE)
+            lines = completion.ShellLines(observer, {}, "observer", completion.VARIABLE)
             click.echo(lines.complete())
             return 0
         try:

@@ -29,7 +29,7 @@ Found = Iterable[tuple[str, str]]
 """Words, each with what it is."""
 
 
-class Lines(ShellComplete):
+class ShellLines(ShellComplete):
     """What fits the words in the variable, as lines for a shell."""
 
     def get_completion_args(self) -> tuple[list[str], str]:  # noqa: D102 - as click's
