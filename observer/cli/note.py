@@ -55,9 +55,8 @@ def note_command(
     with open_memory() as memory:
         here = None if everywhere and not project else meant(memory, project)
         # What waits is rare: look further back than what is shown.
-        found = memory.notes.list(
-            project=here.uuid if here else None, narrow=wanted, limit=10_000 if waiting else limit
-        )
+        project, most = here.uuid if here else None, 10_000 if waiting else limit
+        found = memory.notes.list(project=project, narrow=wanted, limit=most)
         if waiting:
             found = [i for i in found if i.approval == "provisional" or i.suspicion][:limit]
         name = memory.project_names()
@@ -77,12 +76,10 @@ def history_command(*, handle: str) -> None:
     with open_memory() as memory:
         found = memory.notes.history(handle)
         name = memory.project_names()
-    names = ("number", "action", "author", "stands")
-    rows = [
-        {each: getattr(one, each) for each in names}
-        | {"created_at": iso(one.at_ms), "note": note_api.row(one.item, name)}
-        for one in found
-    ]
+    rows = []
+    for one in found:
+        row = {each: getattr(one, each) for each in ("number", "action", "author", "stands")}
+        rows.append(row | {"created_at": iso(one.at_ms), "note": note_api.row(one.item, name)})
     output.respond(rows, "\n".join(map(note_api.version, found)))
 
 
@@ -119,9 +116,8 @@ def deleted_command(*, of: str, undo: bool) -> None:
     output.refuse_agents("an agent sees no notes of others")
     with open_memory() as memory:
         found = [(i, at) for i, at in memory.deleted() if of in {"", i.owner}]
-    rows = [
-        {"id": i.id, "owner": i.owner, "title": i.title, "final_at": iso(at)} for i, at in found
-    ]
+    names = ("id", "owner", "title")
+    rows = [{n: getattr(i, n) for n in names} | {"final_at": iso(at)} for i, at in found]
     if not output.as_json(rows):
         for item, at_ms in found:
             whose = f" of {item.owner}" if item.owner else ""

@@ -185,11 +185,13 @@ def sessions_command(**options: Given) -> None:
     more = "leave out --active" if options["active"] else FIRST_SESSION
     none = nothing(why, more, everywhere=scope == scope_line(""))
     names = ("client", "project", "status", "last_at", "events", "request")
-    shown = (
-        row | {"last_at": minute_of(row["last_at"]), "request": one_line(row["request"], 200)}
-        for row in rows
-    )
-    cells = ((f"s{row['id']}", *(row[name] for name in names)) for row in shown)
+    cells = []
+    for row in rows:
+        shown = row | {
+            "last_at": minute_of(row["last_at"]),
+            "request": one_line(row["request"], 200),
+        }
+        cells.append((f"s{row['id']}", *(shown[name] for name in names)))
     columns = ("id", "client", "project", "status", "last active", "events", "request")
     output.table(columns, cells, spare=("events", "status", "project", "client"), none=none)
 
@@ -198,9 +200,8 @@ def show_projects() -> None:
     """Print the projects that have memories."""
     _, rows = rows_of("projects")
     places = ("folders", "remotes")
-    cells = (
-        (row["name"], *(" ".join(row.get(one, ())) for one in places), row["uuid"]) for row in rows
-    )
+    shown = ((row, [" ".join(row.get(one, ())) for one in places]) for row in rows)
+    cells = ((row["name"], *texts, row["uuid"]) for row, texts in shown)
     columns = ("name", "folders", "remotes", "uuid")
     output.table(columns, cells, spare=("uuid", "remotes"), value=rows)
 

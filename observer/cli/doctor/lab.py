@@ -63,13 +63,11 @@ class Figure(NamedTuple):
 
     def line(self) -> str:
         """Return name, p50, p95 and count (of one sample only its value), aims and remark."""
+        found = [(percent, shown(percentile(self.samples, percent))) for percent in (50, 95)]
+        spread = [f"p{percent} {number:>8}{self.unit}" for percent, number in found]
+        spread.append(f"n {len(self.samples):>5}")
         if len(self.samples) == 1:
             spread = [f"{shown(self.samples[0]):>12}{self.unit}"]
-        else:
-            spread = [
-                f"p{percent} {shown(percentile(self.samples, percent)):>8}{self.unit}"
-                for percent in (50, 95)
-            ] + [f"n {len(self.samples):>5}"]
         parts = [f"{self.name:46}", *spread, *self._verdicts(self.unit), self.remark]
         return " · ".join(filter(None, parts))
 
@@ -115,14 +113,13 @@ def machine() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
         processor = next(names, processor)
-    return " · ".join(
-        (
-            f"{processor} · {os.cpu_count()} cores · {memory_bytes / (1 << 30):.0f} GiB",
-            f"{platform.system()} {platform.release()}",
-            f"{platform.python_implementation()} {platform.python_version()}",
-            f"load {load} · yardstick {yardstick_ms():.2f} ms",
-        )
+    parts = (
+        f"{processor} · {os.cpu_count()} cores · {memory_bytes / (1 << 30):.0f} GiB",
+        f"{platform.system()} {platform.release()}",
+        f"{platform.python_implementation()} {platform.python_version()}",
+        f"load {load} · yardstick {yardstick_ms():.2f} ms",
     )
+    return " · ".join(parts)
 
 
 def yardstick_ms() -> float:
