@@ -14,11 +14,7 @@ from observer.cli import completion, output
 from observer.cli.commands import Given, command
 from observer.cli.session import mention_paused
 from observer.clients import installers
-from observer.clients.config_files.context import (
-    InstallContext,
-    current_context,
-    diff,
-)
+from observer.clients.config_files.context import InstallContext, current_context, diff
 from observer.clients.installers import Setup
 from observer.clients.quiet import last_report, last_reports
 from observer.clients.registry import clients

@@ -220,9 +220,7 @@ def bill(text: str) -> dict[str, Any]:
 
 def test_it_is_valid_cyclonedx_of_the_same_bytes_each_time(text: str, tmp_path: Path) -> None:
     from cyclonedx.schema import SchemaVersion  # noqa: PLC0415 - as the next
-    from cyclonedx.validation.json import (  # noqa: PLC0415 - a second, for every worker
-        JsonStrictValidator,
-    )
+    from cyclonedx.validation.json import JsonStrictValidator  # noqa: PLC0415 - a second, for every worker
 
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     assert written(tmp_path / "again.json") == text

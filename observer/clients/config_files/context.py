@@ -24,14 +24,7 @@ import msgspec
 
 from observer.core.disk import replace as replace_file
 from observer.core.errors import ConfigInvalid, remedy
-from observer.core.paths import (
-    SHIPPED_HOOKS,
-    Home,
-    flush,
-    make_private,
-    read_plain,
-    working_folder,
-)
+from observer.core.paths import SHIPPED_HOOKS, Home, flush, make_private, read_plain, working_folder
 from observer.core.value import decode_json
 from observer.git.launch import absolute_entries
 
