@@ -19,7 +19,7 @@ from observer.importers.source import sources
 from observer.local import client
 from tests.cli.conftest import Run
 from tests.conftest import is_waking
-from tests.support import Observer, Until
+from tests.support import Observer, Until, ended, put_file
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,9 +76,7 @@ def test_a_password_in_an_address_is_refused_before_it_is_kept(run: Run, home: H
 def test_a_settings_file_that_is_a_link_to_another_disk_is_changed_there(
     run: Run, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    elsewhere = tmp_path / "dotfiles" / "observer.toml"
-    elsewhere.parent.mkdir()
-    elsewhere.touch()
+    elsewhere = put_file(tmp_path / "dotfiles" / "observer.toml")
     home.root.mkdir()
     home.config.symlink_to(elsewhere)
     move = os.replace
@@ -150,9 +148,7 @@ def test_a_home_without_memory_or_daemon_is_an_error_of_its_own(run: Run, home: 
 def test_a_closed_pipe_is_no_error_message(filled: Home) -> None:
     command = f'"{sys.executable}" -m observer export | true; test ${{PIPESTATUS[0]}} != 1'
     env = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        ["bash", "-c", command], capture_output=True, text=True, check=False, env=env
-    )
+    done = ended(["bash", "-c", command], env=env)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -205,8 +201,7 @@ def test_nobody_waits_for_a_fifo_in_the_place_of_a_file(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["run", "spool", "spool/new"])
 def test_a_file_in_the_place_of_a_folder_is_said(within: Observer, home: Home, name: str) -> None:
-    (home.root / name).parent.mkdir(parents=True)
-    (home.root / name).touch()
+    put_file(home.root / name)
     ran = within("up")
     assert ran.returncode == 4
     assert f"{home.root / name}" in ran.stderr
@@ -260,14 +255,8 @@ def test_a_stream_that_is_closed_or_full_is_no_crash(
 ) -> None:
     if words.startswith("export"):
         assert within("remember", "green").returncode == 0
-    done = subprocess.run(
-        ["sh", "-c", f"'{sys.executable}' -m observer {words}"],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=30,
-    )
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = ended(["sh", "-c", f"'{sys.executable}' -m observer {words}"], env=env, timeout=30)
     assert (done.returncode, "Traceback" in done.stderr) == (code, False)
     if words.startswith("mcp"):
         # The daemon that it woke ends with the test; who wakes one starts another until it answers.

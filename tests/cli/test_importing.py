@@ -23,7 +23,7 @@ from observer.local import client
 from observer.store.database import SqliteStore
 from tests.cli.conftest import Run, answered
 from tests.importers.played import BEGUN_MS, fixed_bug, fixed_later
-from tests.support import Until
+from tests.support import Until, put_file
 
 Sessions = Callable[[int], Path]
 DAY_MS = 86_400_000
@@ -109,9 +109,7 @@ def test_several_clients_are_named_in_one_command(run: Run, sessions: Sessions) 
     home = sessions(1).parent
     meta = {"id": "c1", "timestamp": "2026-05-28T09:00:00.000Z", "cwd": str(home / "shop")}
     row = {"timestamp": meta["timestamp"], "type": "session_meta", "payload": meta}
-    rollout = home / ".codex/sessions/2026/rollout-c1.jsonl"
-    rollout.parent.mkdir(parents=True)
-    rollout.write_text(json.dumps(row) + "\n")
+    put_file(home / ".codex/sessions/2026/rollout-c1.jsonl", json.dumps(row) + "\n")
     found = run("import", "claude-code", "codex", "--dry-run", "--json").json
     assert [plan["source"] for plan in found] == ["claude-code", "codex"]
     refused = run("import", "claude-code", "codex", str(home), "--dry-run")

@@ -17,7 +17,7 @@ from observer.local import client
 from observer.local.spool import Spool
 from observer.upkeep.home_guard import delete
 from tests.cli.conftest import Run, answered
-from tests.support import Git
+from tests.support import Git, put_file
 
 GIVEN = {
     ".bashrc": b"alias l=ls\n", ".zshrc": b"bindkey -v",
@@ -52,9 +52,7 @@ def user(home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [name for name in os.environ if name.endswith(("_CONFIG_DIR", "_CONFIG_HOME"))]:
         monkeypatch.delenv(name)
     for name, content in GIVEN.items():
-        path = Path.home() / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        put_file(Path.home() / name, content)
     monkeypatch.chdir(Path.home())
     return Path.home()
 
@@ -174,8 +172,7 @@ def test_a_commit_is_not_stored_afterwards_even_by_a_hook_that_nobody_found(
     shop = hooked(git, run, user / "shop")
     kept = (shop / ".git/hooks/post-commit").read_bytes()
     assert "left: " in run("uninstall", "--all", "--yes").out
-    (shop / ".git/hooks/post-commit").write_bytes(kept)
-    (shop / ".git/hooks/post-commit").chmod(0o755)
+    put_file(shop / ".git/hooks/post-commit", kept)
     git(shop, "commit", "-q", "--allow-empty", "-m", "Unseen")
     assert list((home.spool / "new").iterdir()) == []
     assert run("status", "--json").json["paused"][0]["where"] == "everywhere"
@@ -211,9 +208,7 @@ def test_a_file_that_goes_is_said_removed_one_that_stays_written(run: Run, home:
 
 
 def test_the_diff_of_a_file_with_line_ends_of_windows_can_be_read(run: Run, home: Home) -> None:
-    settings = Path.home() / ".claude/settings.json"
-    settings.parent.mkdir(parents=True)
-    settings.write_bytes(b'{\r\n  "model": "opus"\r\n}\r\n')
+    put_file(Path.home() / ".claude/settings.json", b'{\r\n  "model": "opus"\r\n}\r\n')
     shown = run("install", "claude-code", "--dry-run").out
     assert '+  "model": "opus",\n' in shown
     assert "\N{REPLACEMENT CHARACTER}" not in shown

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,6 +14,7 @@ import pytest
 from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.installers import install, perform, uninstall
 from observer.core.paths import Home
+from tests.support import ended
 
 AT_MS = 1_795_000_000_000
 Run = Callable[[str], InstallPlan]
@@ -106,15 +106,7 @@ def tmux(context: InstallContext) -> Iterator[Tmux]:
         words = ["tmux", "-u", "-S", f"{folder}/s", "-f", os.devnull]
 
         def run(*command: str) -> str:
-            done = subprocess.run(
-                [*words, *command],
-                env=here,
-                check=False,
-                capture_output=True,
-                text=True,
-                timeout=30,
-            )
-            return done.stdout.strip()
+            return str(ended([*words, *command], env=here, timeout=30).stdout).strip()
 
         yield run
         run("kill-server")

@@ -14,6 +14,7 @@ from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import install, perform
 from observer.core.errors import ConfigInvalid
 from tests.clients.conftest import Run
+from tests.support import put_file
 
 
 def loaded(context: InstallContext, name: str) -> Any:
@@ -21,9 +22,7 @@ def loaded(context: InstallContext, name: str) -> Any:
 
 
 def write(context: InstallContext, name: str, value: object) -> None:
-    path = context.user_home / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value, indent=2))
+    put_file(context.user_home / name, json.dumps(value, indent=2))
 
 
 def commands(value: object) -> list[str]:
@@ -285,8 +284,7 @@ def test_cline_has_the_server_in_a_transport(context: InstallContext, put: Run, 
 
 def test_a_hook_of_somebody_else_for_an_event_of_cline_is_refused(context: InstallContext) -> None:
     theirs = context.user_home / ".cline" / "hooks" / "PostToolUse"
-    theirs.parent.mkdir(parents=True)
-    theirs.write_text("#!/bin/sh\necho {}\n")
+    put_file(theirs, "#!/bin/sh\necho {}\n")
     with pytest.raises(ConfigInvalid, match="somebody else") as refused:
         install("cline", context)
     assert f"{context.home.hooks}/cline PostToolUse" in refused.value.hint

@@ -16,20 +16,15 @@ from observer.clients.shelf import git as git_client
 from observer.clients.shelf.git import missing_hooks, version
 from observer.core.errors import BadInput, ConfigInvalid
 from observer.core.paths import Home
+from tests.support import ended, put_file
 
 EVENTS = ["post-commit", "post-applypatch", "post-merge", "post-checkout", "post-rewrite"]
 
 
 def git(context: InstallContext, *words: str, folder: Path | None = None) -> str:
-    run = subprocess.run(
-        ["git", *words],
-        cwd=folder or context.folder,
-        env={**context.environ, "HOME": str(context.user_home)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return run.stdout.strip()
+    env = {**context.environ, "HOME": str(context.user_home)}
+    done = ended(["git", *words], cwd=folder or context.folder, env=env, check=True)
+    return str(done.stdout).strip()
 
 
 @pytest.fixture
@@ -105,8 +100,7 @@ def test_the_file_is_the_one_git_would_write(
     new_git: InstallContext, variable: str, value: str, there: str, path: str
 ) -> None:
     if there:
-        (new_git.user_home / there).parent.mkdir(parents=True)
-        (new_git.user_home / there).write_text("[user]\n\tname = Ana\n")
+        put_file(new_git.user_home / there, "[user]\n\tname = Ana\n")
     environ = {**new_git.environ, variable: value.format(new_git.user_home)} if variable else None
     context = replace(new_git, environ=environ or new_git.environ)
     assert install("git", context).edits[-1].path == new_git.user_home / path
@@ -178,9 +172,7 @@ def test_subfolder_and_worktree_share_hooks(repository: InstallContext, tmp_path
 
 
 def test_a_hook_that_was_there_still_runs_and_comes_back(repository: InstallContext) -> None:
-    hook = repository.folder / ".git/hooks/post-commit"
-    hook.write_text("#!/bin/sh\necho theirs >ran\n")
-    hook.chmod(0o755)
+    hook = put_file(repository.folder / ".git/hooks/post-commit", "#!/bin/sh\necho theirs >ran\n")
     before = hook.read_bytes()
     make(install("git", repository), repository)
     commit(repository)
@@ -196,7 +188,7 @@ def test_a_hook_switched_off_stays_off_and_none_is_left_over(repository: Install
     """But one that took the place of ours."""
     folder = repository.folder / ".git/hooks"
     hook = folder / "post-commit"
-    put(hook, "#!/bin/sh\necho theirs >ran\n")
+    put_file(hook, "#!/bin/sh\necho theirs >ran\n")
     hook.chmod(0o644)
     before = sorted(path.name for path in folder.iterdir())
     make(install("git", repository), repository)
@@ -213,8 +205,7 @@ def test_a_hook_that_pre_commit_moved_is_not_installed_twice(repository: Install
     folder = repository.folder / ".git/hooks"
     make(install("git", repository), repository)
     (folder / "post-commit").rename(folder / "post-commit.legacy")
-    (folder / "post-commit").write_text('#!/bin/sh\n"$0.legacy" "$@"\n')
-    (folder / "post-commit").chmod(0o755)
+    put_file(folder / "post-commit", '#!/bin/sh\n"$0.legacy" "$@"\n')
     assert missing_hooks(repository, ()) == []
     assert not install("git", repository).is_change
     commit(repository)
@@ -283,12 +274,6 @@ def test_a_git_that_says_no_is_quoted(context: InstallContext) -> None:
 THEIRS = "#!/bin/sh\necho theirs\n"
 
 
-def put(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
-
-
 @pytest.fixture
 def installed(repository: InstallContext) -> InstallContext:
     """The context of somebody who installed the hooks into a repository, and stands in it."""
@@ -299,21 +284,21 @@ def installed(repository: InstallContext) -> InstallContext:
 def lefthook(context: InstallContext) -> None:
     hook = context.folder / ".git/hooks/post-commit"
     hook.rename(hook.with_name("post-commit.old"))
-    put(hook, THEIRS)
+    put_file(hook, THEIRS)
 
 
 def forced(context: InstallContext) -> None:
-    put(context.folder / ".git/hooks/post-commit", THEIRS)
+    put_file(context.folder / ".git/hooks/post-commit", THEIRS)
 
 
 def pre_commit(context: InstallContext) -> None:
     hook = context.folder / ".git/hooks/post-commit"
     hook.rename(hook.with_name("post-commit.legacy"))
-    put(hook, THEIRS)
+    put_file(hook, THEIRS)
 
 
 def husky(context: InstallContext) -> None:
-    put(context.folder / ".husky/_/post-commit", THEIRS)
+    put_file(context.folder / ".husky/_/post-commit", THEIRS)
     git(context, "config", "core.hooksPath", ".husky/_")
 
 
@@ -348,7 +333,7 @@ def test_hooks_beside_a_hooks_folder_are_missed_until_called(installed: InstallC
     assert "core.hooksPath" in found.message
     for event in EVENTS:
         assert event in found.hint
-        put(installed.folder / ".husky" / event, command(installed.home, "post", "git", event))
+        put_file(installed.folder / ".husky" / event, command(installed.home, "post", "git", event))
     assert missing_hooks(installed, ()) == []
     assert not install("git", installed).is_change
 

@@ -21,6 +21,7 @@ from observer.core.errors import BadInput, ConfigInvalid
 from observer.core.paths import Home
 from tests.clients.conftest import Files
 from tests.clients.facts import facts_of
+from tests.support import put_file
 
 FACTS = {name: facts_of(name) for name in installable()}
 AGENTS = [name for name in FACTS if clients()[name].is_agent]
@@ -39,9 +40,7 @@ def context(new_git: InstallContext) -> InstallContext:
 
 def given(context: InstallContext, contents: dict[str, bytes]) -> None:
     for name, content in contents.items():
-        path = context.user_home / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        put_file(context.user_home / name, content)
 
 
 def make(plan: InstallPlan, context: InstallContext) -> list[Path]:

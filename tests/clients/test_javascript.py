@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from observer.core.events import Command, Delegation, Event, Prompt, Reply, Sess
 from observer.core.value import TokenUsage
 from observer.ingest.decode import decode
 from observer.local.spool import Spool
+from tests.support import ended, put_file
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
@@ -88,15 +88,9 @@ def driven(
     module = plugin.with_suffix(".mjs")
     module.write_bytes(plugin.read_bytes())
     names = {"plugin": json.dumps(str(module)), "folder": json.dumps(str(folder))}
-    done = subprocess.run(
-        ["node", "--input-type=module", "-e", driver % names],
-        input=json.dumps(calls),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-        env={**os.environ, "OBSERVER_HOME": str(context.home.root)},
-    )
+    argv = ["node", "--input-type=module", "-e", driver % names]
+    env = {**os.environ, "OBSERVER_HOME": str(context.home.root)}
+    done = ended(argv, input=json.dumps(calls), timeout=60, check=True, env=env)
     assert done.stderr == ""
     return list(json.loads(done.stdout))
 
@@ -335,8 +329,7 @@ def test_pi_goes_on_where_the_home_is_gone(run_pi: Run, context: InstallContext)
 @pytest.mark.parametrize("name", ["opencode", "kilo"])
 def test_a_plugin_of_somebody_else_is_refused(name: str, context: InstallContext) -> None:
     theirs = context.user_home / ".config" / name / "plugins" / "observer.js"
-    theirs.parent.mkdir(parents=True)
-    theirs.write_text("export const Mine = async () => ({})\n")
+    put_file(theirs, "export const Mine = async () => ({})\n")
     with pytest.raises(ConfigInvalid, match="not a file of observer"):
         install(name, context)
 

@@ -28,7 +28,7 @@ from tests.clients.config_files.test_jsonc import layouts, noises
 from tests.clients.config_files.test_jsonc import written as laid_out
 from tests.clients.conftest import files_of, path_of_new_git
 from tests.clients.facts import facts_of
-from tests.support import json_of
+from tests.support import json_of, put_file
 
 pytestmark = pytest.mark.slow
 
@@ -59,8 +59,7 @@ def written(name: str) -> Files:
     """Return what an installer writes for a user without any other file."""
     with machine() as context:
         for path, content in facts_of(name).needed.items():
-            (context.user_home / path).parent.mkdir(parents=True)
-            (context.user_home / path).write_bytes(content)
+            put_file(context.user_home / path, content)
         perform(install(name, context), context.home, at_ms=1)
         return files_of(context)
 
@@ -85,9 +84,7 @@ def rounds(
         ConfigInvalid: it was refused, and nothing was written.
     """
     with machine() as context:
-        file = context.user_home / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
+        file = put_file(context.user_home / path, content)
         try:
             plan = install(name, context)
         except ConfigInvalid:

@@ -16,6 +16,7 @@ from observer.clients.installers import install, perform
 from observer.clients.registry import clients
 from observer.core.errors import ConfigInvalid
 from tests.clients.conftest import Run
+from tests.support import put_file
 
 SETTINGS = {
     "codex": ".codex/hooks.json",
@@ -204,8 +205,7 @@ def test_a_text_like_trust_is_not_cut(context: InstallContext, put: Run, drop: R
 def test_hooks_that_are_switched_off_are_found(
     client: str, path: str, text: str, context: InstallContext, put: Run
 ) -> None:
-    (context.user_home / path).parent.mkdir(parents=True)
-    (context.user_home / path).write_text(text)
+    put_file(context.user_home / path, text)
     put(client)
     assert re.search(f"switched off.*{re.escape(path)}", problem(client, context))
 

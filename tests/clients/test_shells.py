@@ -17,7 +17,7 @@ from observer.core.errors import ConfigInvalid
 from observer.core.events import Command
 from observer.local.spool import Spool
 from tests.clients.conftest import Run, Tmux
-from tests.support import Until
+from tests.support import Until, ended
 
 FILES = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/conf.d/observer.fish"}
 every_shell = pytest.mark.parametrize("shell", list(FILES))
@@ -26,15 +26,9 @@ every_shell = pytest.mark.parametrize("shell", list(FILES))
 def session_of(shell: str, context: InstallContext) -> str:
     """Return what an interactive shell of the user calls itself once its rc files are read."""
     program = shutil.which(shell) or pytest.skip(f"{shell} is not installed")
-    run = subprocess.run(
-        [program, "-ic", 'echo "<$OBSERVER_SESSION>"'],
-        env={**context.environ, "HOME": str(context.user_home)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=30,
-    )
+    argv = [program, "-ic", 'echo "<$OBSERVER_SESSION>"']
+    env = {**context.environ, "HOME": str(context.user_home)}
+    run = ended(argv, env=env, stdin=subprocess.DEVNULL, check=True, timeout=30)
     return run.stdout.partition("<")[2].partition(">")[0]
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from observer.clients.envelope import Envelope
 from observer.core.paths import Home
+from tests.support import put_file
 
 from .conftest import HOOKS, ran
 
@@ -103,8 +104,7 @@ def test_the_nearest_file_wins(context: Context, project: Path, home: Home, tmp_
 
 @pytest.mark.parametrize("shown", ["../../..", "-", ".", "/a/../../../../../..", "no/such"])
 def test_no_path_leads_elsewhere(context: Context, home: Home, tmp_path: Path, shown: str) -> None:
-    (home.root / "CONTEXT.md").parent.mkdir(parents=True)
-    (home.root / "CONTEXT.md").write_text("outside")
+    put_file(home.root / "CONTEXT.md", "outside")
     assert context("kiro", tmp_path, CLAUDE_PROJECT_DIR=shown) == ""
 
 
@@ -164,8 +164,7 @@ def test_the_context_comes_before_the_first_call_and_runs_no_program_of_the_fold
     cline: Cline, posted: Callable[[], list[Envelope]], tmp_path: Path
 ) -> None:
     for name in ("cat", "post", "context"):
-        (tmp_path / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
-        (tmp_path / name).chmod(0o755)
+        put_file(tmp_path / name, f"#!/bin/sh\ntouch {tmp_path}/ran\n")
     path = f".:{os.environ['PATH']}"
     assert cline("PreToolUse", text(CALL), PATH=path) == CONTEXT
     assert cline("PreToolUse", text({**CALL, "iteration": 11}), PATH=path) == ""

@@ -11,7 +11,7 @@ import pytest
 
 from observer.clients.envelope import Envelope
 from observer.local.spool import Spool
-from tests.support import Git
+from tests.support import Git, ended, put_file
 
 from .conftest import HOOKS, ran
 
@@ -36,21 +36,13 @@ def repository(tmp_path: Path) -> Path:
 def install(root: Path, event: str, *, post: Path) -> None:
     text = (HOOKS / "git" / "hook").read_text()
     text = text.replace("@EVENT@", event).replace("@POST@", shlex.quote(str(post)))
-    write_script(root / ".git" / "hooks" / event, text)
-
-
-def write_script(path: Path, text: str) -> None:
-    path.write_text(text)
-    path.chmod(0o755)
+    put_file(root / ".git" / "hooks" / event, text)
 
 
 @pytest.fixture
 def git(repository: Path) -> Git:
     def run(*arguments: str) -> str:
-        done = subprocess.run(
-            ["git", *arguments], cwd=repository, check=True, capture_output=True, text=True
-        )
-        return done.stdout.strip()
+        return str(ended(["git", *arguments], cwd=repository, check=True).stdout).strip()
 
     return run
 
@@ -243,14 +235,12 @@ def test_the_hook_before_keeps_arguments_input_and_status(
     repository: Path, git: Git, tmp_path: Path, posted: Posted
 ) -> None:
     before = repository / ".git" / "hooks" / "post-rewrite.observer-orig"
-    write_script(
-        before, f'#!/bin/sh\necho "$@" >{tmp_path}/shown\ncat >>{tmp_path}/shown\nexit 3\n'
-    )
+    put_file(before, f'#!/bin/sh\necho "$@" >{tmp_path}/shown\ncat >>{tmp_path}/shown\nexit 3\n')
     git("commit", "-q", "--allow-empty", "--amend", "-m", "1")
     (rewritten,) = [event for event in posted() if event.event == "post-rewrite"]
     assert (tmp_path / "shown").read_bytes() == b"amend\n" + rewritten.payload
     before = repository / ".git" / "hooks" / "post-checkout.observer-orig"
-    write_script(before, "#!/bin/sh\nexit 3\n")
+    put_file(before, "#!/bin/sh\nexit 3\n")
     done = subprocess.run(["git", "checkout", "-q", "-b", "x"], cwd=repository, check=False)
     assert done.returncode != 0
 

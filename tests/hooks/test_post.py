@@ -20,7 +20,7 @@ from observer.core.paths import Home
 from observer.local import refusals
 from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
-from tests.support import Until
+from tests.support import Until, put_file
 
 from .conftest import HOOKS, drive
 
@@ -245,9 +245,7 @@ def test_a_read_only_mount_is_borne(post: Post, spool: Spool, small_disk: Path) 
 def test_the_log_of_failures_stays_small(
     post: Post, home: Home, tmp_path: Path, before: int, after: int
 ) -> None:
-    log = home.logs / "hooks.log"
-    log.parent.mkdir(parents=True)
-    log.write_text("earlier\n" * before)
+    log = put_file(home.logs / "hooks.log", "earlier\n" * before)
     with fd_of(tmp_path) as folder:
         post("cursor", "stop", stdin=folder)
     assert len(log.read_text().splitlines()) == after
@@ -345,10 +343,7 @@ def test_private_is_silent(post: Post, home: Home, posted: Posted, value: str, c
 
 def script_that_marks(path: Path, mark: Path) -> Path:
     """Write a program that leaves a file when it runs."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\ntouch '{mark}'\n")
-    path.chmod(0o755)
-    return path
+    return put_file(path, f"#!/bin/sh\ntouch '{mark}'\n")
 
 
 @every_shell

@@ -14,6 +14,7 @@ from observer.clients.envelope import parse
 from observer.core.disk import SpoolEntry
 from observer.core.paths import Home
 from observer.local.spool import Spool
+from tests.support import put_file
 
 from .conftest import HOOKS, PLAIN, drive, found
 
@@ -205,8 +206,7 @@ def test_red_is_green_again_in_debians_bash(spool: Spool, tmp_path: Path) -> Non
     """A repeated command is recorded, a private one is not, and the history is the person's."""
     rc, check, kept = tmp_path / "rc", tmp_path / "check", tmp_path / "history"
     rc.write_text(f"{DEBIAN}HISTFILE={kept}\nsource {HOOKS}/shell/observer.bash\n")
-    check.write_text(f"#!/bin/sh\ntest -e {tmp_path}/fixed\n")
-    check.chmod(0o755)
+    put_file(check, f"#!/bin/sh\ntest -e {tmp_path}/fixed\n")
     argv = [found("bash"), "--rcfile", str(rc), "-i"]
     lines = (f" touch {tmp_path}/fixed", str(check), f" {check}", "echo 'a", "b'", "echo 'a", "b'")
     drive(argv, str(check), *lines, 'echo "<$HISTCONTROL>"', "exit")

@@ -11,6 +11,7 @@ import pytest
 
 from observer.clients.config_files.context import FileEdit, apply, as_it_was, diff, read_file
 from observer.core.errors import ConfigInvalid
+from tests.support import put_file
 
 
 @pytest.fixture
@@ -36,9 +37,7 @@ def test_a_new_file_gets_its_folders_a_changed_one_keeps_its_mode_and_leaves_a_p
 
 
 def test_a_symbolic_link_stays_one(tmp_path: Path, backups: Path) -> None:
-    real = tmp_path / "dotfiles" / "bashrc"
-    real.parent.mkdir()
-    real.write_bytes(b"old")
+    real = put_file(tmp_path / "dotfiles" / "bashrc", b"old")
     link = tmp_path / ".bashrc"
     link.symlink_to("dotfiles/bashrc")
     apply([an_edit(link, b"new")], backups, at_ms=1)
