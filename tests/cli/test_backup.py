@@ -17,7 +17,7 @@ from observer.core.events import Event, Remember
 from observer.core.paths import Home
 from observer.store.database import SqliteStore
 from tests.cli.conftest import Run, answered
-from tests.support import pipeline_over
+from tests.support import pipeline_over, put_file
 
 
 @pytest.fixture
@@ -103,8 +103,7 @@ def test_settings_and_the_owner_of_notes_come_along(
     run("backup", "--to", str(tmp_path / "home.tar.gz"))
     assert run("backup", "--to", str(tmp_path / "home.tar.gz")).code == 2
     there = elsewhere()
-    there.root.mkdir(parents=True)
-    there.config.write_text("context_tokens = 900\n")
+    put_file(there.config, "context_tokens = 900\n")
     ran = run("restore", str(tmp_path / "home.tar.gz"))
     assert "setting owner = ana" in ran.out
     assert run("config", "get", "owner").out == "ana\n"

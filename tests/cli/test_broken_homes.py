@@ -22,7 +22,7 @@ from observer.store.rows import event_json
 from observer.store.tombstones import Tombstones
 from observer.upkeep.home_guard import hold
 from tests.cli.conftest import Run
-from tests.support import Observer, Until
+from tests.support import Observer, Until, put_file
 
 
 def checks(run: Run) -> dict[str, dict[str, str]]:
@@ -48,8 +48,7 @@ def damaged(home: Home) -> None:
 
 
 def no_database(home: Home) -> None:
-    home.root.mkdir(parents=True)
-    home.database.write_bytes(b"something else" * 1000)
+    put_file(home.database, b"something else" * 1000)
 
 
 def unreadable_tombstones(home: Home) -> None:
@@ -69,15 +68,13 @@ def a_folder(home: Home) -> None:
 
 def file_as(name: str) -> Callable[[Home], None]:
     def make(home: Home) -> None:
-        home.root.mkdir(parents=True)
-        (home.root / name).touch()
+        put_file(home.root / name)
 
     return make
 
 
 def bad_config(home: Home) -> None:
-    home.root.mkdir(parents=True)
-    home.config.write_text("http_port = 'x'\n")
+    put_file(home.config, "http_port = 'x'\n")
 
 
 @pytest.mark.parametrize(
@@ -192,8 +189,7 @@ def test_events_of_a_clock_that_was_a_year_ahead_are_kept(home: Home, run: Run) 
 
 @pytest.mark.slow
 def test_who_wakes_the_daemon_reads_what_up_prints(home: Home, observer: Observer) -> None:
-    home.root.mkdir(parents=True)
-    home.config.write_text("log_level = 7\n")
+    put_file(home.config, "log_level = 7\n")
     up, wake = observer("up"), observer("wake")
     assert up.returncode
     assert (wake.returncode, wake.stdout, wake.stderr) == (up.returncode, "", up.stderr)

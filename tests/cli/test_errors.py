@@ -236,8 +236,7 @@ def test_nobody_waits_for_a_fifo_among_what_the_daemon_keeps(
     fifo.unlink(missing_ok=True)
     os.mkfifo(fifo)
     shell = home.spool / "shell"
-    shell.mkdir(parents=True, exist_ok=True)
-    (shell / "bash-999999999-1").touch()
+    put_file(shell / "bash-999999999-1")
     assert "login" in run("search", "login").out
 
 

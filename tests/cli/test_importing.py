@@ -38,8 +38,7 @@ def sessions(tmp_path: Path) -> Sessions:
 
     def make(count: int) -> Path:
         shop = Path(os.environ["HOME"]) / "shop"
-        shop.mkdir()
-        (shop / "pyproject.toml").touch()
+        put_file(shop / "pyproject.toml")
         for number in range(count):
             played = fixed_bug(shop, f"s{number:02}", begun_ms=BEGUN_MS + number * DAY_MS)
             played.write(Path(os.environ["HOME"]) / ".claude/projects/-home-shop")
@@ -236,8 +235,7 @@ def test_an_import_in_the_background_is_given_up(run: Run, home: Home) -> None:
 @pytest.mark.parametrize("name", ["vi", "memory-files", "bash"])
 def test_a_worker_names_what_it_cannot_follow(run: Run, home: Home, name: str) -> None:
     """Nothing goes on in an export, and a project's files are not the client's."""
-    home.root.mkdir()
-    home.config.write_text(f'follow = ["{name}"]\n')
+    put_file(home.config, f'follow = ["{name}"]\n')
     ran = run("import", "--worker")
     assert ran.code == 2
     assert f"cannot follow '{name}'" in ran.err
@@ -247,8 +245,7 @@ def test_a_worker_names_what_it_cannot_follow(run: Run, home: Home, name: str) -
 @pytest.mark.slow
 def test_the_daemon_follows_the_sessions_of_a_client(run: Run, home: Home, until: Until) -> None:
     """What is older than a minute is stored; the last minute is the hooks'."""
-    home.root.mkdir()
-    home.config.write_text('follow = ["claude-code"]\n')
+    put_file(home.config, 'follow = ["claude-code"]\n')
     shop = Path(os.environ["HOME"]) / "shop"
     shop.mkdir()
     run("up")

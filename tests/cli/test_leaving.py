@@ -133,8 +133,7 @@ def test_all_is_refused_to_agents(run: Run, user: Path, monkeypatch: pytest.Monk
 
 def test_the_memory_goes_before_the_program_that_deletes_it(user: Path, home: Home) -> None:
     Spool(home.spool).prepare()
-    (home.root / "venv/bin").mkdir(parents=True)
-    (home.root / "venv/bin/observer").touch()
+    put_file(home.root / "venv/bin/observer")
     seen = []
 
     @contextmanager
@@ -241,8 +240,7 @@ def test_doctor_tells_whose_hooks_are_gone(run: Run, home: Home) -> None:
 
 @pytest.mark.measured
 def test_doctor_misses_no_hooks_of_who_registered_only_the_server(run: Run, home: Home) -> None:
-    (Path.home() / ".claude").mkdir()
-    (Path.home() / ".claude/settings.json").write_text("{")
+    put_file(Path.home() / ".claude/settings.json", "{")
     run("install", "cursor")
     (Path.home() / ".cursor/hooks.json").unlink()
     shutil.rmtree(home.hooks)

@@ -11,7 +11,7 @@ from observer.core.clock import iso_ms
 from observer.core.paths import Home
 from observer.local.spool import Spool
 from tests.cli.conftest import Run
-from tests.support import Git
+from tests.support import Git, put_file
 
 
 @pytest.fixture
@@ -157,8 +157,7 @@ def test_it_answers_for_the_current_folder(
     monkeypatch.chdir(excluding)
     assert run("policy").out == f"no policy here\n{excluding}: recorded\n"
 
-    home.root.mkdir(exist_ok=True)
-    home.config.write_text(f'exclude = ["{excluding}/secrets"]')
+    put_file(home.config, f'exclude = ["{excluding}/secrets"]')
     shown = run("policy", str(excluding / "secrets" / "key"), "--json").json
     assert shown["why"] == "`exclude` in config.toml"
 

@@ -22,6 +22,7 @@ from observer.ingest.decode import decode
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 from tests.cli.conftest import Fill, Run, answered
+from tests.support import put_file
 
 
 def test_a_dry_run_shows_what_goes_and_why(run: Run, filled: Home, home: Home) -> None:
@@ -107,8 +108,7 @@ def test_events_of_an_unknown_client_are_kept_and_named(run: Run, home: Home) ->
 
 def test_a_rebuild_loses_nothing_that_an_older_observer_stored(run: Run, home: Home) -> None:
     packed = Path(__file__).parents[1] / "data/homes/v08-c73f2e50.db.xz"
-    home.root.mkdir(parents=True)
-    home.database.write_bytes(lzma.decompress(packed.read_bytes()))
+    put_file(home.database, lzma.decompress(packed.read_bytes()))
     assert "stored       5 events" in run("status").out
     ran = run("doctor", "--rebuild")
     assert (ran.code, ran.out) == (0, "rebuilt from 5 events\n")
@@ -122,8 +122,7 @@ OLD = "2020-01-01T00:00:00Z"
 def spacious(filled: Home, fill: Fill, home: Home) -> Home:
     text = random.Random(1).randbytes(4000).hex()  # which takes half of it, packed
     fill([{"kind": "command", "command": f"make {text}", "at": OLD, "client": "testbed"}])
-    (home.backups).mkdir(exist_ok=True)
-    (home.backups / "a.db").write_bytes(b"x" * 5000)
+    put_file(home.backups / "a.db", b"x" * 5000)
     return home
 
 

@@ -25,6 +25,7 @@ from observer.notes.folders.writing import NoteVersions
 from observer.tools import hook_output
 from tests.cli.conftest import Fill, Run
 from tests.importers.played import fixed_bug
+from tests.support import put_file
 
 
 def test_search_sessions_and_projects_are_for_people_and_scripts(run: Run, filled: Home) -> None:
@@ -165,8 +166,7 @@ DAY_MS = 86_400_000
 def earlier(fill: Fill, tmp_path: Path) -> None:
     """A session of three days ago, in another project."""
     folder = tmp_path / "shop"
-    folder.mkdir()
-    (folder / "pyproject.toml").touch()
+    put_file(folder / "pyproject.toml")
     at = time.time_ns() // 1_000_000 - 3 * DAY_MS
     here = {"cwd": str(folder), "session": "s0", "client": "testbed", "at": at}
     fill([{"kind": "prompt", "text": "count the parcels", **here}])
@@ -317,8 +317,7 @@ LINE = "2026-11-28T23:30:01.250Z INFO observer.serve.daemon: up"
 
 @pytest.fixture
 def logged(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    home.logs.mkdir(parents=True)
-    (home.logs / "daemon.log").write_text(f"{LINE}\n  a line of a traceback\n")
+    put_file(home.logs / "daemon.log", f"{LINE}\n  a line of a traceback\n")
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     yield

@@ -21,7 +21,7 @@ from observer.store.shares import ShareState, tombstone_key
 from observer.sync.carriers import create_share, open_files
 from observer.sync.outgoing import left_key
 from tests.cli.conftest import Run
-from tests.support import pipeline_over
+from tests.support import pipeline_over, put_file
 from tests.sync.conftest import Server, server
 
 __all__ = ["server"]
@@ -36,8 +36,7 @@ class Desk:
         self._observer = observer
         self._env = {"OBSERVER_HOME": str(home), "OBSERVER_OWNER": person}
         self.shop = folder / "shop"
-        self.shop.mkdir(parents=True)
-        (self.shop / "pyproject.toml").touch()
+        put_file(self.shop / "pyproject.toml")
 
     def __call__(self, *words: str) -> Any:
         ran = self._observer(*words, "--json", PWD=str(self.shop), **self._env)

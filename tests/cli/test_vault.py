@@ -13,7 +13,7 @@ from observer.core.paths import Home
 from observer.notes.folders.grammar import fields_of, parts_of
 from observer.store.database import SqliteStore
 from tests.cli.conftest import Fill, Run
-from tests.support import pipeline_over
+from tests.support import pipeline_over, put_file
 
 
 @pytest.fixture
@@ -61,8 +61,7 @@ def test_notes_and_sessions_are_files_made_again(run: Run, noted: Home, tmp_path
     assert {path: path.read_bytes() for path in before} == before
     assert (folder / "mine.md").read_text() == "mine"
 
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "a.md").touch()
+    put_file(tmp_path / "mine" / "a.md")
     ran = run("export", "--vault", str(tmp_path / "mine"))
     assert (ran.code, "holds other files" in ran.err) == (2, True)
 

@@ -14,6 +14,7 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
 from tests.cli.conftest import Run
+from tests.support import put_file
 
 
 def test_post_spools_one_event_from_arguments(run: Run, home: Home) -> None:
@@ -64,8 +65,7 @@ def test_a_field_that_is_none_is_refused(run: Run, home: Home, words: tuple[str,
 
 
 def test_a_setting_is_changed_comments_stay_and_no_toml_is_left_alone(run: Run, home: Home) -> None:
-    home.root.mkdir()
-    home.config.write_text("# mine\nlog_level = 'info' # quiet\n")
+    put_file(home.config, "# mine\nlog_level = 'info' # quiet\n")
     assert run("config", "set", "log_level", "debug").code == 0
     assert run("config", "get", "log_level").out == "debug\n"
     assert home.config.read_text() == '# mine\nlog_level = "debug" # quiet\n'
@@ -111,8 +111,7 @@ def test_an_event_that_cannot_be_spooled_is_shown_with_its_cause(
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that is a project, and a shell that is a person's."""
     folder = tmp_path / "shop"
-    folder.mkdir()
-    (folder / "pyproject.toml").touch()
+    put_file(folder / "pyproject.toml")
     monkeypatch.chdir(folder)
     for name in ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "AI_AGENT", "AGENT"):
         monkeypatch.delenv(name, raising=False)

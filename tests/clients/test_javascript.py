@@ -59,8 +59,7 @@ def folder(tmp_path: Path, context: InstallContext) -> Path:
     folder = tmp_path / "my project"
     folder.mkdir()
     mirror = context.home.context / "by-path" / folder.relative_to("/")
-    mirror.mkdir(parents=True)
-    (mirror / "CONTEXT.md").write_text("for anyone")
+    put_file(mirror / "CONTEXT.md", "for anyone")
     (mirror / "CONTEXT.opencode.md").write_text("what was done")
     (mirror / "CONTEXT.pi.md").write_text("what Pi did")
     return folder

@@ -42,8 +42,7 @@ def project(home: Home, tmp_path: Path) -> Path:
 
 def describe(home: Home, folder: Path, text: str) -> None:
     mirror = home.context / "by-path" / folder.relative_to("/")
-    mirror.mkdir(parents=True, exist_ok=True)
-    (mirror / "CONTEXT.md").write_text(text)
+    put_file(mirror / "CONTEXT.md", text)
     (mirror / "CONTEXT.cursor.json").write_text('{"additional_context": "' + text + '"}')
 
 
@@ -58,8 +57,7 @@ def describe(home: Home, folder: Path, text: str) -> None:
 def test_cursor_is_shown_once_where_both_hooks_are_installed(
     context: Context, project: Path, tmp_path: Path, hooks_file: str, shown: str | None
 ) -> None:
-    (tmp_path / "person" / ".cursor").mkdir(parents=True)
-    (tmp_path / "person" / ".cursor" / "hooks.json").write_text(hooks_file)
+    put_file(tmp_path / "person" / ".cursor" / "hooks.json", hooks_file)
     surroundings = {"CURSOR_VERSION": "3.20.17", "HOME": str(tmp_path / "person")}
     expected = shown or '{"additional_context": "about my app"}'
     assert context("claude-code", project, **surroundings) == expected
@@ -136,8 +134,7 @@ CALL = {"iteration": 1, "tool_call": {"name": "run_commands"}}
 def cline(sh: list[str], home: Home, tmp_path: Path) -> Cline:
     """Run `hooks/cline` in a project with context; it succeeds and complains of nothing."""
     mirror = home.context / "by-path" / tmp_path.relative_to("/")
-    mirror.mkdir(parents=True)
-    (mirror / "CONTEXT.md").write_text("about my app")
+    put_file(mirror / "CONTEXT.md", "about my app")
     (mirror / "CONTEXT.cline.json").write_text(CONTEXT)
 
     def run(event: str, payload: str, **environment: str) -> str:

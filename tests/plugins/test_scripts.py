@@ -54,8 +54,7 @@ def scripts(context: InstallContext) -> None:
     """Install our scripts and no client, as the daemon does at its start."""
     perform(InstallPlan(edits=tuple(hook_files(context.home))), context.home, at_ms=NOW_MS)
     by_path = context.home.root / "context" / "by-path"
-    by_path.mkdir(parents=True)
-    (by_path / "CONTEXT.md").write_text("what matters")
+    put_file(by_path / "CONTEXT.md", "what matters")
     (by_path / "CONTEXT.cursor.json").write_text('{"additional_context": "what matters"}')
 
 

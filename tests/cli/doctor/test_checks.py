@@ -35,6 +35,7 @@ from observer.store.database import SqliteStore
 from observer.store.shares import ShareState
 from observer.tools.status import Status, Watched
 from tests.cli.conftest import Run
+from tests.support import put_file
 
 NOW_MS = 1_795_000_000_000
 DAY_S = 86_400
@@ -130,8 +131,7 @@ def test_a_configuration_that_lost_one_is_mended(put: Put, context: InstallConte
 
 
 def test_a_fix_that_fails_says_why(context: InstallContext) -> None:
-    (context.user_home / ".claude").mkdir()
-    (context.user_home / ".claude/settings.json").write_text("{")
+    put_file(context.user_home / ".claude/settings.json", "{")
     said = apply_fix("install claude-code", context)
     assert said.startswith("not done: install claude-code: ")
     assert "settings.json: not valid JSON" in said
@@ -165,8 +165,7 @@ def test_a_damaged_index_is_made_anew(context: InstallContext) -> None:
 
 def used(context: InstallContext, name: str, days_ago: float) -> None:
     folder = context.user_home / clients()[name].transcripts[0] / "shop"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "one.jsonl").touch()
+    put_file(folder / "one.jsonl")
     at_s = time.time() - days_ago * DAY_S
     os.utime(folder / "one.jsonl", (at_s, at_s))
 
