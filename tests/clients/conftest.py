@@ -14,7 +14,7 @@ import pytest
 from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.installers import install, perform, uninstall
 from observer.core.paths import Home
-from tests.support import ended
+from tests.support import ended, put_file
 
 AT_MS = 1_795_000_000_000
 Run = Callable[[str], InstallPlan]
@@ -34,28 +34,21 @@ def context(home: Home, tmp_path: Path) -> InstallContext:
     )  # fmt: skip
 
 
+def performed(plan: InstallPlan, context: InstallContext) -> InstallPlan:
+    perform(plan, context.home, at_ms=AT_MS)
+    return plan
+
+
 @pytest.fixture
 def put(context: InstallContext) -> Run:
     """Install a client for good."""
-
-    def run(name: str) -> InstallPlan:
-        plan = install(name, context)
-        perform(plan, context.home, at_ms=AT_MS)
-        return plan
-
-    return run
+    return lambda name: performed(install(name, context), context)
 
 
 @pytest.fixture
 def drop(context: InstallContext) -> Run:
     """Uninstall a client for good."""
-
-    def run(name: str) -> InstallPlan:
-        plan = uninstall(name, context)
-        perform(plan, context.home, at_ms=AT_MS)
-        return plan
-
-    return run
+    return lambda name: performed(uninstall(name, context), context)
 
 
 @pytest.fixture
@@ -80,13 +73,8 @@ def files(context: InstallContext) -> Files:
 
 def path_of_new_git(folder: Path) -> str:
     """Return a PATH whose git says that it is 2.54, and is the real one in all else."""
-    folder.mkdir()
-    script = folder / "git"
-    real = shutil.which("git")
-    script.write_text(
-        f'#!/bin/sh\n[ "$1" = version ] && echo git version 2.54.0 && exit\nexec {real} "$@"\n'
-    )
-    script.chmod(0o755)
+    says = '[ "$1" = version ] && echo git version 2.54.0 && exit'
+    put_file(folder / "git", f'#!/bin/sh\n{says}\nexec {shutil.which("git")} "$@"\n')
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 

@@ -239,17 +239,9 @@ def holds_tables(larger: Json, smaller: Json) -> bool:
 # --- start-up files and git's configuration ------------------------------------------------------
 
 lines = st.sampled_from(
-    (
-        b"alias l=ls",
-        b"export A=\xff\xfe",
-        b"# >>> other >>>",
-        b"",
-        b"\t",
-        b"if x; then",
-        b"\r",
-        b"\\",
-    )
-)
+    (b"alias l=ls", b"export A=\xff\xfe", b"# >>> other >>>", b"", b"\t", b"if x; then", b"\r",
+     b"\\")
+)  # fmt: skip
 git_lines = st.sampled_from(
     (b"[user]", b"\tname = Ana", b"# me", b"[alias]\n\tl = log \\\n\t\t--oneline", b'[hook "mine"]',
      b"\tcommand = true", b"", b"[core] editor = vi", b"; theirs")
