@@ -93,8 +93,8 @@ def add_command(  # noqa: PLR0913 - the options above
     elif code:
         carriers.join_share(share.url, here.root, code).close()
     client.ensure_daemon(here)
-    sent = msgspec.json.encode({"add": share})
-    done = client.call(here, "POST", "/sync", sent, wait_s=WAIT_S)
+    body = {"add": msgspec.to_builtins(share)}
+    done = client.call(here, "POST", "/sync", body, wait_s=WAIT_S)
     _rounds([one for one in done if one["name"] == share.name])
 
 
