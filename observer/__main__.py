@@ -6,14 +6,9 @@ import gc
 import os
 import sys
 
-TYPE_CHECKING = False  # importing typing costs an editor 5 ms
-if TYPE_CHECKING:
-    from typing import NoReturn
-
 YOUNG_OBJECTS = 50_000
-"""Allocations between two runs of the cycle collector. Of what is imported nothing is garbage, and
-a drain allocates hundreds of values per event, none of them cyclic: with Python's 700 collection
-was a tenth of the daemon's start and an eighth of a drain."""
+"""Allocations between two runs of the cycle collector: with Python's 700 collection was a tenth of
+the daemon's start and an eighth of a drain, none of whose values are cyclic."""
 
 
 def main() -> None:
@@ -40,7 +35,8 @@ def _run() -> None:
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:  # else it is to be ignored
-            signal.signal(number, _leave)
+            # As an error would: what was begun is taken back.
+            signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     if sys.argv[1:] == ["wake"]:
         sys.argv[1:] = ["up"]
         with suppress(OSError):  # `up` meets it too, and says what to do
@@ -62,11 +58,6 @@ def _wake() -> int:
         sys.stderr.write(f"error: {error.message}\nhint: {error.hint}\n")
         return error.exit_code
     return 0
-
-
-def _leave(number: int, _frame: object) -> NoReturn:
-    """End as an error would: what was begun is taken back."""
-    sys.exit(128 + number)
 
 
 def _have_streams() -> None:

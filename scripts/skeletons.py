@@ -21,16 +21,14 @@ Source: payloads of VERSION.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 
 from observer.clients import tools
-from observer.clients.client import Client, prompt_sample
+from observer.clients.client import Client, Reader, bodies, prompt_sample
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, scripts
-from observer.clients.payload import event_of, inner, rest, text
-from observer.clients.config_files.context import InstallContext
-from observer.core.events import AnyBody, Custom, Event, Prompt, SessionEnd, SessionStart
+from observer.clients.parts import Hooks, Servers, config_file, installer_of, placed
+from observer.clients.payload import event_of, inner, text
+from observer.core.events import AnyBody, Event, Prompt, SessionEnd, SessionStart
 
 NAME = "{name}"
 
@@ -43,11 +41,9 @@ _BASE = frozenset({{"hook_event_name", "session_id", "cwd"}})
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one hook call into the event it reports."""
     name = text(payload, "hook_event_name") or envelope.event
-    reader = _READERS.get(name)
-    unknown = Custom(name=f"{{NAME}}:{{name}}", text=rest(payload, beside=_BASE))
     session, cwd = text(payload, "session_id"), text(payload, "cwd")
-    body = reader(payload) if reader else unknown
-    yield event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name)
+    for body in bodies(_READERS.get(name), payload, kind=f"{{NAME}}:{{name}}", beside=_BASE):
+        yield event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name)
 
 
 def _tool(payload: Object) -> AnyBody:
@@ -59,7 +55,7 @@ def _tool(payload: Object) -> AnyBody:
     return tools.make(call, TOOLS)
 
 
-_READERS: Mapping[str, Callable[[Object], AnyBody]] = {{
+_READERS: Mapping[str, Reader] = {{
     "SessionStart": lambda _: SessionStart(),
     "UserPromptSubmit": lambda payload: Prompt(text=text(payload, "prompt")),
     "PostToolUse": _tool,
@@ -70,23 +66,15 @@ _READERS: Mapping[str, Callable[[Object], AnyBody]] = {{
 # --- how it is installed -------------------------------------------------------------------------
 
 
-def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
-    return {{
-        event: [{{"command": line}} for line in scripts(NAME, event, context)] for event in _READERS
-    }}
-
-
-def _folder(context: InstallContext) -> Path:
-    return context.user_home / ".{name}"
-
+HOOKS = Hooks(client=NAME, reporting={{event: {{}} for event in _READERS}}, is_grouped=False)
 
 CLIENTS = (
     Client(
         name=NAME,
         read=read,
         installer=installer_of(
-            ConfigFile(lambda context: _folder(context) / "hooks.json", [HookEntries(_wanted)]),
-            ConfigFile(lambda context: _folder(context) / "mcp.json", [Servers()]),
+            config_file(placed("", ".{name}", "hooks.json"), HOOKS.edited),
+            config_file(placed("", ".{name}", "mcp.json"), Servers().edited),
             notes=["Restart {title}."],
         ),
         programs=("{name}",),

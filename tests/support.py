@@ -54,6 +54,21 @@ def json_of(
     )
 
 
+def ended(argv: Sequence[str | Path], **options: Any) -> subprocess.CompletedProcess[Any]:
+    """Run a program to its end, well or not; keep what it prints, as text unless it is bytes."""
+    given = {"capture_output": True, "text": True, "check": False, **options}
+    return subprocess.run(argv, **given)  # noqa: PLW1510 - as it is asked for
+
+
+def put_file(path: Path, content: str | bytes = "") -> Path:
+    """Write a file, with the folders around it; one that names its interpreter is a program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    if path.read_bytes().startswith(b"#!"):
+        path.chmod(0o755)
+    return path
+
+
 def told_by_hook(repository: Path, *, session: str = "one") -> Callable[..., None]:
     """Return what reports an event of Claude Code in a repository, as it does: by the hook."""
     numbers = count(1)

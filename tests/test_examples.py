@@ -17,8 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.file_edits import apply
+from observer.clients.config_files.context import InstallContext, apply
 from observer.clients.installers import install, uninstall
 from observer.clients.registry import clients
 from observer.code import languages

@@ -10,14 +10,12 @@ Its hooks stand in `~/.quill/hooks.json`, its MCP servers in `~/.quill/mcp.json`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 
 from observer.clients import tools
 from observer.clients.client import Client, HookSample
-from observer.clients.config_files.context import InstallContext
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, scripts
+from observer.clients.parts import Hooks, Servers, config_file, installer_of, placed
 from observer.clients.payload import inner, rest, text
 from observer.core.events import AnyBody, Custom, Event, Prompt, SessionEnd, SessionStart
 
@@ -71,27 +69,20 @@ def _body(name: str, payload: Object) -> AnyBody:
 
 # --- how it is installed -------------------------------------------------------------------------
 
-_EVENTS = ("start", "prompt", "tool_done", "end")
-
-
-def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
-    """Return our hooks by event; at the start of a session one more prints its context."""
-    return {
-        event: [{"command": line} for line in scripts(NAME, event, context, start="start")]
-        for event in _EVENTS
-    }
-
-
-def _folder(context: InstallContext) -> Path:
-    return context.place("QUILL_HOME", ".quill")
-
+# At the start of a session one more hook prints its context.
+HOOKS = Hooks(
+    client=NAME,
+    reporting={event: {} for event in ("start", "prompt", "tool_done", "end")},
+    start="start",
+    is_grouped=False,
+)
 
 CLIENT = Client(
     name=NAME,
     read=read,
     installer=installer_of(
-        ConfigFile(lambda context: _folder(context) / "hooks.json", [HookEntries(_wanted)]),
-        ConfigFile(lambda context: _folder(context) / "mcp.json", [Servers()]),
+        config_file(placed("QUILL_HOME", ".quill", "hooks.json"), HOOKS.edited),
+        config_file(placed("QUILL_HOME", ".quill", "mcp.json"), Servers().edited),
     ),
     programs=("quill",),
     folders=(".quill",),

@@ -48,10 +48,9 @@ def observer() -> None:
     try:
         root.decode()
     except UnicodeDecodeError as error:  # what watches the spool could not name it
-        raise ConfigInvalid(
-            f"the path of the home is not valid UTF-8: {root!r}",
-            hint=f"set {ENV_HOME} to a folder whose path is",
-        ) from error
+        message = f"the path of the home is not valid UTF-8: {root!r}"
+        hint = f"set {ENV_HOME} to a folder whose path is"
+        raise ConfigInvalid(message, hint=hint) from error
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -67,7 +66,9 @@ def _run(arguments: list[str]) -> int:
     is_json = "--json" in arguments
     try:
         if completion.VARIABLE in os.environ:
-            return completion.offer(observer)
+            lines = completion.ShellLines(observer, {}, "observer", completion.VARIABLE)
+            click.echo(lines.complete())
+            return 0
         try:
             # Not by click's own main(), which turns a closed pipe into an error.
             with observer.make_context("observer", arguments) as context:

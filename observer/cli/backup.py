@@ -125,9 +125,7 @@ def export_command(*, vault: Path | None) -> None:
     """Print all that is stored, one JSON object a line."""
     repair_first(home())
     if vault:
-        count = _write_vault(home(), vault)
-        done = f"{counted(count, 'file')} in {vault}"
-        output.respond({"folder": str(vault), "files": count}, done)
+        _export_vault(home(), vault)
         return
     out = sys.stdout.buffer
     with open_memory() as memory:
@@ -138,13 +136,12 @@ def export_command(*, vault: Path | None) -> None:
         mention_damaged(memory.totals().events - events)
 
 
-def _write_vault(here: Home, folder: Path) -> int:
-    """Write all files of a memory; return how many. Files that somebody added stay."""
+def _export_vault(here: Home, folder: Path) -> None:
+    """Write all files of a memory; those that somebody added stay."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / VAULT_MARK).is_file():
         raise BadInput(f"{folder} holds other files", hint="name a new folder")
     refuse_unsettled(here)
-    owner = config.owner(config.load(here))
-    count = 0
+    owner, count = config.owner(config.load(here)), 0
     with reading(here) as reader:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / VAULT_MARK).touch(mode=0o600)
@@ -155,7 +152,8 @@ def _write_vault(here: Home, folder: Path) -> int:
             path.touch(mode=0o600)
             path.write_text(text, encoding="utf-8", errors="replace")
             count += 1
-    return count
+    done = f"{counted(count, 'file')} in {folder}"
+    output.respond({"folder": str(folder), "files": count}, done)
 
 
 _UNUSABLE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|#^\[\]]+')
@@ -187,13 +185,9 @@ def vault_files(reader: StoreReader, *, owner: str) -> Iterator[VaultFile]:
 
 def _note(item: Item, folder: str) -> VaultFile:
     fields: dict[str, Field | None] = {
-        "title": one_line(item.title, 200),
-        "type": item.type,
-        "tags": list(item.tags),
-        "created": iso(item.created_ms),
-        "updated": iso(item.updated_ms),
-        "id": item.uuid,
-    }
+        "title": one_line(item.title, 200), "type": item.type, "tags": list(item.tags),
+        "created": iso(item.created_ms), "updated": iso(item.updated_ms), "id": item.uuid,
+    }  # fmt: skip
     known = (link for link in item.links if link.title and link.kind != FORMERLY)
     links = "".join(f"- {link.kind} [[{link.title}]]\n" for link in known)
     text = with_fields("", fields) + f"{item.narrative}\n" + (f"\n{links}" if links else "")
@@ -202,12 +196,9 @@ def _note(item: Item, folder: str) -> VaultFile:
 
 def _session(session: Session, items: Iterable[Item], folder: str) -> VaultFile:
     fields: dict[str, Field | None] = {
-        "client": session.client,
-        "session": session.external,
-        "branch": session.branch,
-        "started": iso(session.started_ms),
-        "ended": iso(session.last_ms),
-    }
+        "client": session.client, "session": session.external, "branch": session.branch,
+        "started": iso(session.started_ms), "ended": iso(session.last_ms),
+    }  # fmt: skip
     ordered = sorted(items, key=lambda one: (one.created_ms, one.id))
     # Unlike its summary's title, its first request stays the same.
     asked = next((item.title for item in ordered if item.type == "turn"), session.first_prompt)

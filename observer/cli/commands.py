@@ -29,7 +29,7 @@ PURPOSES = {
     "Share": {"sync": "sync", "promote": "sync"},
     "Set up": {"install": "install", "uninstall": "install", "config": "config", "mcp": "mcp"},
     "Operate": {
-        "status": "lifecycle", "doctor": "doctor.command", "log": "log", "up": "lifecycle",
+        "status": "lifecycle", "doctor": "doctor.command", "log": "read", "up": "lifecycle",
         "down": "lifecycle", "backup": "backup", "restore": "backup", "export": "backup",
         "daemon": "daemon",
     },
@@ -46,10 +46,7 @@ OTHER_NAMES = {
 
 
 class Group(click.Group):
-    """A group that suggests commands for an unknown name; a function of its own runs without any.
-
-    `later` has the modules of commands that are imported when they run.
-    """
+    """A group that suggests commands; `later` has modules, imported when their command runs."""
 
     def __init__(self, *, later: Mapping[str, str] = {}, **others: Any) -> None:  # noqa: ANN401 - of click; never changed
         super().__init__(**others)

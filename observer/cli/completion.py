@@ -1,14 +1,10 @@
-"""Questions to the daemon, and what of its answers a shell offers for the word at its cursor.
-
-The words up to the cursor stand in a variable, a line each; each answer is a line of type, word and
-description with tabs between them.
-"""
+"""Questions to the daemon, and what of its answers a shell offers for the word at its cursor."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -23,28 +19,26 @@ from observer.local import client
 from observer.tools.asking import CommandReply, CommandRequest, surroundings
 
 VARIABLE = "_OBSERVER_COMPLETE"
+"""The words up to the cursor, a line each; a line of the answer has type, word and description."""
 MOST = 50
 
+F = TypeVar("F", bound=Callable[..., Any])
 Offers = list[CompletionItem[str]]
 Completer = Callable[[click.Context, click.Parameter, str], Offers]
 Found = Iterable[tuple[str, str]]
 """Words, each with what it is."""
 
 
-class _Lines(ShellComplete):
-    def get_completion_args(self) -> tuple[list[str], str]:
+class ShellLines(ShellComplete):
+    """What fits the words in the variable, as lines for a shell."""
+
+    def get_completion_args(self) -> tuple[list[str], str]:  # noqa: D102 - as click's
         words = os.environ[VARIABLE].split("\n")
         *args, last = ("".join(split_arg_string(word)[:1]) for word in words[1:] or [""])
         return args, last
 
-    def format_completion(self, item: CompletionItem[str]) -> str:
+    def format_completion(self, item: CompletionItem[str]) -> str:  # noqa: D102 - as click's
         return f"{item.type}\t{item.value}\t{one_line(item.help or '', 60)}"
-
-
-def offer(command: click.Command) -> int:
-    """Print what fits the words in the variable, and return the exit code."""
-    click.echo(_Lines(command, {}, "observer", VARIABLE).complete())
-    return 0
 
 
 def _completer(find: Callable[[], Found]) -> Completer:
@@ -69,13 +63,9 @@ WAIT_S = 5.0
 def request(question: str, *, is_json: bool, **arguments: object) -> CommandRequest:
     """Return a question as it is asked from here and now."""
     return CommandRequest(
-        question=question,
-        arguments=arguments,
-        folder=str(working_folder()),
-        is_json=is_json,
-        is_local=moment.is_local(),
-        surroundings=surroundings(),
-    )
+        question=question, arguments=arguments, folder=str(working_folder()), is_json=is_json,
+        is_local=moment.is_local(), surroundings=surroundings(),
+    )  # fmt: skip
 
 
 def of_daemon(asked: CommandRequest) -> CommandReply | None:
@@ -115,6 +105,11 @@ def toolsets() -> Found:
     from observer.tools.registry import toolsets  # noqa: PLC0415 - all that tools need
 
     return ((name, toolset.guide) for name, toolset in toolsets().items())
+
+
+def option(name: str, find: Completer, about: str, **more: Any) -> Callable[[F], F]:  # noqa: ANN401 - of click
+    """Return an option of a command for which a shell offers words; "" if it is left out."""
+    return click.option(name, shell_complete=find, help=about, **({"default": ""} | more))
 
 
 sessions = _completer(_sessions)

@@ -28,10 +28,8 @@ from observer.tools.status import current
 def config_command() -> None:
     """List settings with their meaning, or change one."""
     values = msgspec.to_builtins(config.written(home()))
-    if output.as_json(values):
-        return
     rows = ((name, _shown(values[name]), meaning) for name, _default, meaning in config.describe())
-    output.table(("setting", "value", "meaning"), rows)
+    output.table(("setting", "value", "meaning"), rows, value=values)
 
 
 @command("get", "observer config get http_port", of=config_command)
@@ -68,9 +66,8 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool) -> None:
     if name in config.LISTS and (gone := [str(one) for one in before if one not in value]):
         output.note(f"no longer: {', '.join(gone)} (set replaces the whole list)")
     if name == "exclude" and value:
-        output.note(
-            f"what was stored of it before stays; take it out: observer purge --file {value[-1]}"
-        )
+        text = f"what was stored of it before stays; take it out: observer purge --file {value[-1]}"
+        output.note(text)
     if is_running and (degraded := current(home()).degraded):
         output.note(f"degraded: {degraded}")
 

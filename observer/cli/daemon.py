@@ -1,7 +1,4 @@
-"""`observer daemon`, which programs start rather than people.
-
-Little is imported here: of twenty processes that start a daemon at once, nineteen end at the lock.
-"""
+"""`observer daemon`, which programs start: losers of a race import little and end at the lock."""
 
 from __future__ import annotations
 
@@ -25,7 +22,14 @@ def daemon_command() -> int:
     os.umask(0o077)
     if take(home()) is None:
         return 0
-    _refresh_hooks(home())
+    from observer.clients import installers  # noqa: PLC0415 - losers of a race leave before
+    from observer.clients.config_files.context import InstallPlan, hook_files  # noqa: PLC0415 - as above
+
+    try:  # clients' files and plugins name the hooks, whoever came first
+        plan = InstallPlan(edits=tuple(hook_files(home())))
+        installers.perform(plan, home(), at_ms=now_ms())
+    except ObserverError as error:
+        note(f"hooks were not refreshed: {error}")
     # By name: losers of a race leave before, and the command line knows nothing of the daemon.
     run: Callable[[Home, object], int] = resolve_name("observer.serve.daemon:run")
     pages: Callable[..., object] = resolve_name("observer.web.site:HomePages")
@@ -35,15 +39,3 @@ def daemon_command() -> int:
         # Damage is repaired, and a purge that a page asked for carried out, at a start.
         os.execv(sys.executable, [sys.executable, "-P", "-m", "observer", "daemon"])  # noqa: S606 - ourselves
     return code
-
-
-def _refresh_hooks(here: Home) -> None:
-    """Bring the hooks to this version: clients' files and plugins name them, whoever came first."""
-    from observer.clients import installers  # noqa: PLC0415 - losers of a race leave before
-    from observer.clients.config_files.context import InstallPlan, hook_files  # noqa: PLC0415 - as above
-
-    try:
-        plan = InstallPlan(edits=tuple(hook_files(here)))
-        installers.perform(plan, here, at_ms=now_ms())
-    except ObserverError as error:
-        note(f"hooks were not refreshed: {error}")

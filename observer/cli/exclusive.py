@@ -32,27 +32,23 @@ TRIES = 5
 
 @contextmanager
 def alone(here: Home, *, tries: int = 1) -> Iterator[None]:
-    """Hold the home without a daemon; one that ran before is started again afterwards.
+    """Hold the home without a daemon; one that ran before is started again, whatever ends this.
 
-    It is started whatever ends this process, and where something waits in the spool of a daemon
-    that was not stopped on purpose. `tries` is how often a daemon is asked to stop: an open editor
-    may start another at once.
-
-    Raises DaemonUnavailable: a daemon does not stop, or another started each time.
+    So it is where something waits in the spool of one that was not stopped on purpose. A daemon is
+    asked to stop `tries` times. Raises DaemonUnavailable: it does not, or another starts each time.
     """
     substitute = client.stand_by(here) if client.is_running(here) else None
     client.stop(here)
+    is_interrupted = False
     try:
         with _held(here, tries):
             yield
     except KeyboardInterrupt:
-        if _brought_back(here, substitute) and substitute:
+        is_interrupted = True
+        raise
+    finally:  # what failed is the greater trouble than a daemon that is down
+        if _brought_back(here, substitute) and substitute and is_interrupted:
             note("interrupted; the daemon runs as before")
-        raise
-    except BaseException:
-        _brought_back(here, substitute)  # what failed is the greater trouble
-        raise
-    _brought_back(here, substitute)  # what was asked for is done
 
 
 @contextmanager

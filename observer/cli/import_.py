@@ -57,30 +57,22 @@ def import_command(*, words: tuple[str, ...], stop: bool, worker: bool, **option
 
 
 def _import_sources(  # noqa: PLR0913 - one of each option
-    words: tuple[str, ...],
-    *,
-    since: str,
-    project: str | None,
-    yes: bool,
-    dry_run: bool,
-    background: bool,
-    follow: bool,
-) -> None:
+    words: tuple[str, ...], *, since: str, project: str | None, yes: bool, dry_run: bool,
+    background: bool, follow: bool,
+) -> None:  # fmt: skip
     """Import the sessions of the sources that are named, else of all after asking once."""
     named, paths = _named(words)
     chosen = named or list(sources().values())
     choice = run.Choice(paths, moment_ms(since, now_ms=now_ms()) or 0, project or "")
-    _refuse_impossible(chosen, choice, background=background, follow=follow)
+    _refuse(chosen, choice, background=background, follow=follow)
     finished = run.FinishedImports(home().imports)
     plans = run.plan_import(home(), chosen, choice, finished, os.environ)
     # What the paths hold may only be of another time or folder.
     whole = run.Choice(paths) if paths and not plans and not follow else None
     if whole and not run.plan_import(home(), chosen, whole, finished, os.environ):
         of = ", ".join(each.name for each in chosen)
-        raise NotFound(
-            f"{', '.join(map(str, paths))}: nothing there is of {of}",
-            hint="name another source: observer import --help lists them",
-        )
+        hint = "name another source: observer import --help lists them"
+        raise NotFound(f"{', '.join(map(str, paths))}: nothing there is of {of}", hint=hint)
     if not output.wants_json():
         _show(plans)
     outcomes: Outcomes = [(plan, Counter()) for plan in plans]
@@ -118,6 +110,8 @@ def _named(words: tuple[str, ...]) -> tuple[list[SessionSource], tuple[Path, ...
     return [source for name in names if (source := source_called(name))], paths
 
 
+Chosen = Sequence[SessionSource]
+Sources = Mapping[str, SessionSource]
 Outcomes = list[tuple[run.Plan, run.Counts]]
 
 
@@ -174,26 +168,19 @@ def _import_history(paths: Sequence[str], **options: object) -> None:
     output.respond({"folder": folder, "commits": counts.total(), **fates}, text)
 
 
-def _refuse_impossible(
-    chosen: Sequence[SessionSource], choice: run.Choice, *, background: bool, follow: bool
-) -> None:
+def _refuse(chosen: Chosen, choice: run.Choice, *, background: bool, follow: bool) -> None:
     if missing := [path for path in choice.paths if not path.exists()]:
         raise BadInput(f"there is no {missing[0]}", hint="name files and folders that are there")
     if background and (before := run.queued(home())):
-        raise BadInput(
-            f"an import of {counted(before.sessions, 'session')} goes on in the background",
-            hint="see how far it is: observer status, or give it up: observer import --stop",
-        )
+        message = f"an import of {counted(before.sessions, 'session')} goes on in the background"
+        hint = "see how far it is: observer status, or give it up: observer import --stop"
+        raise BadInput(message, hint=hint)
     if follow and not any(each.can_follow() for each in chosen):
         raise BadInput(f"{chosen[0].name} cannot be followed", hint="import it again instead")
 
 
 def _followers(
-    chosen: Iterable[SessionSource],
-    finished: run.FinishedImports,
-    *,
-    paths: tuple[Path, ...] = (),
-    since_ms: int = 0,
+    chosen: Chosen, finished: run.FinishedImports, *, since_ms: int, paths: tuple[Path, ...] = ()
 ) -> list[run.Follower]:
     """Return what reads on in sources, in what did not end before `since_ms`."""
     idle_ms = config.load(home()).session_idle_minutes * 60_000
@@ -206,9 +193,7 @@ def _followers(
     ]
 
 
-def _follow(
-    chosen: Iterable[SessionSource], choice: run.Choice, finished: run.FinishedImports
-) -> None:
+def _follow(chosen: Chosen, choice: run.Choice, finished: run.FinishedImports) -> None:
     """Import what sessions add while they go on, until interrupted.
 
     An interrupt ends it between two looks: as an exception it would be lost where it meets SQLite
@@ -284,24 +269,19 @@ def _others(counts: run.Counts) -> str:
 
 def _outcome(plan: run.Plan, counts: run.Counts) -> dict[str, Any]:
     return {
-        "source": plan.source.name,
-        "sessions": len(plan.found),
-        "known": plan.known,
-        "to_read": len(plan.new),
-        "first_at": iso(min(one.first_ms for one in plan.found)),
-        "last_at": iso(max(one.last_ms for one in plan.found)),
-        "size_bytes": run.size_of(plan.new),
+        "source": plan.source.name, "sessions": len(plan.found), "known": plan.known,
+        "to_read": len(plan.new), "first_at": iso(min(one.first_ms for one in plan.found)),
+        "last_at": iso(max(one.last_ms for one in plan.found)), "size_bytes": run.size_of(plan.new),
         "folders": sorted({one.folder for one in plan.found}),
-        "events": {name: counts[name] for name in run.FATES},
-        "left_out": plan.problems.counts,
-    }
+        "events": {name: counts[name] for name in run.FATES}, "left_out": plan.problems.counts,
+    }  # fmt: skip
 
 
 class _Ended(Exception):
     """The daemon is going, or the import was given up."""
 
 
-def work(home: Home, sources: Mapping[str, SessionSource]) -> None:
+def work(home: Home, sources: Sources) -> None:
     """Import what is queued, then follow what settings name. Raises BadInput, DaemonUnavailable."""
     run.give_way()
     follow = config.load(home).follow
@@ -326,9 +306,7 @@ def work(home: Home, sources: Mapping[str, SessionSource]) -> None:
         return
 
 
-def _import_queued(
-    home: Home, sources: Mapping[str, SessionSource], finished: run.FinishedImports
-) -> None:
+def _import_queued(home: Home, sources: Sources, finished: run.FinishedImports) -> None:
     asked = run.queued(home)
     if asked is None:
         run.drop(home)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +14,8 @@ from observer.cli import completion, output
 from observer.cli.commands import Given, command
 from observer.cli.session import mention_paused
 from observer.clients import installers
-from observer.clients.client import Client
-from observer.clients.config_files.context import InstallContext, InstallPlan, current_context
-from observer.clients.config_files.file_edits import FileEdit, diff
+from observer.clients.config_files.context import InstallContext, current_context, diff
+from observer.clients.installers import Setup
 from observer.clients.quiet import last_report, last_reports
 from observer.clients.registry import clients
 from observer.core.clock import now_ms
@@ -35,8 +33,7 @@ from observer.upkeep import home_guard
 if TYPE_CHECKING:
     from observer.memory.values import Diagnosis
 
-Planner = Callable[[str, InstallContext], InstallPlan]
-
+Words = tuple[str, ...]
 
 targets_argument = click.argument(
     "targets",
@@ -56,24 +53,16 @@ project_option = click.option(
 @targets_argument
 @click.option("--list", "lists", is_flag=True, help="List the clients, and change nothing.")
 @project_option
-@click.option(
-    "--tools",
+@completion.option(
+    *("--tools", completion.toolsets),
+    "Toolsets that the clients are offered; left out, those that they have, or core.",
     metavar="NAME[,NAME]",
-    default="",
-    shell_complete=completion.toolsets,
-    help="Toolsets that the clients are offered; left out, those that they have, or core.",
 )
 @click.option("--ctrl-r/--no-ctrl-r", default=None, help="Bind Ctrl-R in shells, or no longer.")
 @dry_run_option
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before changing what was found.")
 def install_command(
-    *,
-    targets: tuple[str, ...],
-    lists: bool,
-    tools: str,
-    ctrl_r: bool | None,
-    yes: bool,
-    **options: Given,
+    *, targets: Words, lists: bool, tools: str, ctrl_r: bool | None, yes: bool, **options: Given
 ) -> int:
     """Make clients report: those named, or all that are found."""
     if tools:
@@ -89,7 +78,7 @@ def install_command(
     if lists:
         show_list(context)
     elif targets:
-        _perform_all(installers.install, [(target, context) for target in targets], **options)
+        _perform_all([(target, context) for target in targets], **options)
     else:
         code = install_found(context, yes=yes, **options)
     mention_paused()
@@ -104,16 +93,10 @@ def install_command(
 @dry_run_option
 @click.option("--yes", "-y", is_flag=True, help="With --all, do not ask.")
 def uninstall_command(
-    *,
-    targets: tuple[str, ...],
-    is_all: bool,
-    project: Path | None,
-    memory: bool,
-    yes: bool,
-    **options: bool,
+    *, targets: Words, is_all: bool, project: Path | None, memory: bool, yes: bool, dry_run: bool
 ) -> None:
     """Take out what install put in; without names, list it."""
-    context = current_context(home(), project=project)
+    context = replace(current_context(home(), project=project), is_wanted=False)
     if is_all and (targets or project):
         raise BadInput("--all is every client", hint="leave out the names, or --all")
     if memory and not is_all:
@@ -122,7 +105,7 @@ def uninstall_command(
         others = ("git",) if "git" in targets and not project else ()
         found = installers.everything(context, _roots(context.home), others) if others else []
         more = [(one.client, one.context) for one in found if one.context.project]
-        _perform_all(installers.uninstall, [*((one, context) for one in targets), *more], **options)
+        _perform_all([*((one, context) for one in targets), *more], dry_run=dry_run)
         if others:
             output.note(
                 "the daemon still reads commits of repositories that the memory knows;"
@@ -130,15 +113,15 @@ def uninstall_command(
             )
         return
     found = installers.everything(context, _roots(context.home))
-    if not is_all or options["dry_run"]:
-        _list_installed(found, **options)
+    if not is_all or dry_run:
+        _list_installed(found, dry_run=dry_run)
         if memory and not output.wants_json():
             output.say(f"the memory would be deleted: {_held(context.home)}")
         output.note(
             "take some out: observer uninstall CLIENT..., or everything: observer uninstall --all"
         )
         return
-    _leave(context, found, memory=memory, yes=yes)
+    _leave(context.home, found, memory=memory, yes=yes)
 
 
 def _roots(here: Home) -> set[str]:
@@ -160,18 +143,15 @@ def _list_installed(found: list[installers.Installed], *, dry_run: bool) -> None
     output.say(f"{'' if rows else 'nothing is installed; '}the memory is in {home().root}")
 
 
-def _leave(
-    context: InstallContext, found: list[installers.Installed], *, memory: bool, yes: bool
-) -> None:
+def _leave(here: Home, found: list[installers.Installed], *, memory: bool, yes: bool) -> None:
     output.refuse_agents("an agent does not take observer out")
-    here = context.home
     if not output.wants_json():
         _list_installed(found, dry_run=False)
     held = _held(here)
     also = f"delete the memory, {held}, for good" if memory else "record nothing from now on"
     asked = f"Take all of this out, and {also}?"
     output.confirm_once(asked, yes=yes, refusal="nothing was taken out", hint="add --yes")
-    outcomes = [_one(one.client, installers.uninstall, one.context, dry_run=False) for one in found]
+    outcomes = [_one(each.client, each.context, dry_run=False) for each in found]
     # A hook in a repository does nothing without these; the pause is for a daemon of a reader.
     shutil.rmtree(here.hooks, ignore_errors=True)
     at_ms = now_ms()
@@ -199,33 +179,24 @@ def _held(here: Home) -> str:
     return f"{here.root} with {counted(current(here).events, 'event')}"
 
 
-def _perform_all(
-    planner: Planner, targets: list[tuple[str, InstallContext]], *, dry_run: bool
-) -> None:
+def _perform_all(targets: list[tuple[str, InstallContext]], *, dry_run: bool) -> None:
     # All are planned before the first is performed: a file that does not parse stops them all.
     for target, context in targets:
-        planner(target, context)
-    outcomes = [_one(target, planner, context, dry_run=dry_run) for target, context in targets]
-    if output.as_json(outcomes):
-        return
-    for outcome in outcomes:
+        installers.install(target, context)
+    outcomes = [_one(target, context, dry_run=dry_run) for target, context in targets]
+    for outcome in () if output.as_json(outcomes) else outcomes:
         output.say(_described(outcome, dry_run=dry_run), is_exact=True)
 
 
-def _one(
-    target: str, planner: Planner, context: InstallContext, *, dry_run: bool
-) -> dict[str, Any]:
-    plan = planner(target, context)
+def _one(target: str, context: InstallContext, *, dry_run: bool) -> dict[str, Any]:
+    plan = installers.install(target, context)
     changes = [str(edit.path) for edit in plan.edits if edit.is_change]
     shown = diff(plan.edits)
     backups = [] if dry_run else installers.perform(plan, context.home, at_ms=now_ms())
     return {
-        "client": target,
-        "changed": changes,
-        "backups": [str(path) for path in backups],
-        "notes": list(plan.notes),
-        "diff": shown,
-    }
+        "client": target, "changed": changes, "backups": [str(path) for path in backups],
+        "notes": list(plan.notes), "diff": shown,
+    }  # fmt: skip
 
 
 def _described(outcome: dict[str, Any], *, dry_run: bool) -> str:
@@ -279,7 +250,7 @@ def install_found(context: InstallContext, *, yes: bool, dry_run: bool) -> int:
     return 0 if is_well and not failed else 1
 
 
-def _show(found: list[installers.Setup], context: InstallContext) -> None:
+def _show(found: list[Setup], context: InstallContext) -> None:
     edits = {edit.path: edit for one in found for edit in one.plan.edits}
     ours = [edit for edit in edits.values() if edit.is_ours]
     if shown := diff(edit for edit in edits.values() if not edit.is_ours):
@@ -288,7 +259,7 @@ def _show(found: list[installers.Setup], context: InstallContext) -> None:
         output.say(f"{counted(len(ours), 'script')} of observer's go into {context.home.hooks}\n")
     rows = []
     for one in found:
-        paths = [_short(str(path), context) for path in _changed(one.plan.edits)]
+        paths = [_short(path, context) for path in _changed(one)]
         changes = f"left as it is: {one.problem}" if one.problem else ", ".join(paths)
         rows.append((one.client.name, _short(one.found, context), changes or "nothing to change"))
     output.table(("client", "found", "changes"), rows)
@@ -298,8 +269,8 @@ def _show(found: list[installers.Setup], context: InstallContext) -> None:
         output.note(f"not found: {', '.join(absent)}")
 
 
-def _changed(edits: Iterable[FileEdit]) -> list[Path]:
-    return [edit.path for edit in edits if edit.is_change and not edit.is_ours]
+def _changed(one: Setup) -> list[str]:
+    return [str(edit.path) for edit in one.plan.edits if edit.is_change and not edit.is_ours]
 
 
 def _short(path: str, context: InstallContext) -> str:
@@ -307,9 +278,7 @@ def _short(path: str, context: InstallContext) -> str:
     return f"~/{path.removeprefix(home)}" if path.startswith(home) else path
 
 
-def _report(
-    found: list[installers.Setup], done: list[installers.Setup], probes: list[Diagnosis]
-) -> None:
+def _report(found: list[Setup], done: list[Setup], probes: list[Diagnosis]) -> None:
     for one in found:
         if one.problem:
             output.note(f"{one.client.name} was not installed: {one.problem}")
@@ -328,23 +297,31 @@ def _report(
     output.say("Read earlier sessions with: observer import")
 
 
-def _outcome(one: installers.Setup, *, dry_run: bool) -> dict[str, Any]:
+def _outcome(one: Setup, *, dry_run: bool) -> dict[str, Any]:
     return {
-        "client": one.client.name,
-        "found": one.found,
-        "changed": [str(path) for path in _changed(one.plan.edits)],
-        "notes": list(one.plan.notes),
-        "problem": str(one.problem or ""),
-        **({"diff": diff(one.plan.edits)} if dry_run else {}),
-    }
+        "client": one.client.name, "found": one.found,
+        "changed": _changed(one), "notes": list(one.plan.notes),
+        "problem": str(one.problem or ""), **({"diff": diff(one.plan.edits)} if dry_run else {}),
+    }  # fmt: skip
 
 
 def show_list(context: InstallContext) -> None:
     """Print every client that can be installed, what it has, and when it last reported."""
-    last = last_reports(context.home)
-    rows = [_listed(client, context, last) for client in clients().values() if client.installer]
-    if output.as_json(rows):
-        return
+    last, rows = last_reports(context.home), []
+    for each in (one for one in clients().values() if one.installer):
+        offers = {
+            "hooks": each.sample or each.context_file or not each.is_agent,
+            "MCP": each.is_agent,
+            "Ctrl-R": each.binds_ctrl_r,
+        }
+        heard_ms = last_report(each, last)
+        row: dict[str, Any] = {
+            "client": each.name, "found": installers.evidence(each, context),
+            "offers": [name for name, has in offers.items() if has],
+            "installed": installers.installed_parts(each.name, context), "tried": each.tried,
+            "last_at": iso(heard_ms) if heard_ms else None,
+        }  # fmt: skip
+        rows.append(row)
     shown = (
         (
             *(row["client"], _short(row["found"], context) or "-", " + ".join(row["offers"])),
@@ -354,19 +331,4 @@ def show_list(context: InstallContext) -> None:
         for row in rows
     )
     columns = ("client", "found", "offers", "installed", "tried", "last heard")
-    output.table(columns, shown, spare=("tried", "offers", "found"))
-
-
-def _listed(client: Client, context: InstallContext, last: Mapping[str, int]) -> dict[str, Any]:
-    has_hooks = client.sample or client.context_file or not client.is_agent
-    heard_ms = last_report(client, last)
-    return {
-        "client": client.name,
-        "found": installers.evidence(client, context),
-        "offers": ["hooks"] * bool(has_hooks)
-        + ["MCP"] * client.is_agent
-        + ["Ctrl-R"] * client.binds_ctrl_r,
-        "installed": installers.installed_parts(client.name, context),
-        "tried": client.tried,
-        "last_at": iso(heard_ms) if heard_ms else None,
-    }
+    output.table(columns, shown, spare=("tried", "offers", "found"), value=rows)

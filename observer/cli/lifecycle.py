@@ -25,17 +25,14 @@ def up_command(*, explain: bool) -> None:
     home_guard.bring_up(home())
     mention_paused()
     status = current(home(), wait_s=WAIT_S)
-    if output.as_json(status):
-        return
-    if explain:
+    if explain and not output.wants_json():
         from observer.cli.policy import explained  # noqa: PLC0415 - as below
 
-        for name, text in explained(home()):
-            output.say(f"{name:<13} {text}")
-    else:
-        output.say(f"observer {status.version} is up (pid {status.pid}), home {status.home}")
-        if status.degraded:
-            output.note(f"degraded: {status.degraded}")
+        output.fields(explained(home()))
+        return
+    where = f"observer {status.version} is up (pid {status.pid}), home {status.home}"
+    remark = f"degraded: {status.degraded}" if status.degraded else ""
+    output.respond(status, where, remark=remark)
 
 
 @command("down", "observer down")

@@ -1,10 +1,8 @@
-"""`observer mcp`: the server that clients start, and what they can be offered at what price.
-
-Counted is what clients hand to a model: names, descriptions and parameters, and the guide.
-"""
+"""`observer mcp`: the server that clients start, and what it hands to a model at what price."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -13,8 +11,8 @@ import orjson
 
 from observer.cli import completion, output
 from observer.cli.commands import Group, command
-from observer.clients.config_files.context import current_context
-from observer.clients.parts import snippets
+from observer.clients.config_files.context import InstallContext, current_context
+from observer.clients.parts import SERVER, server_entry
 from observer.core.paths import home
 from observer.memory.api import Memory
 from observer.tools import render
@@ -41,14 +39,28 @@ def offers(names: Sequence[str]) -> list[Offer]:
     return found
 
 
+def snippets(context: InstallContext) -> list[dict[str, str]]:
+    """Return what to do in each client and with which text, with this installation's command."""
+    entry = server_entry(None, context)
+    argv = [entry["command"], *entry["args"]]
+    variables = [f"{name}={value}" for name, value in entry.get("env", {}).items()]
+    claude = ["claude", "mcp", "add", "--scope=user", *(f"--env={one}" for one in variables)]
+    before = ["env", *variables] if variables else []
+    pasted = orjson.dumps({"mcpServers": {SERVER: entry}}).decode()
+    rows = (
+        ("claude-code", "run", shlex.join([*claude, SERVER, "--", *argv])),
+        ("cursor", "merge into ~/.cursor/mcp.json", pasted),
+        ("kiro", "merge into ~/.kiro/settings/mcp.json", pasted),
+        ("any other", "start over stdio", shlex.join([*before, *argv])),
+    )
+    return [dict(zip(("client", "instruction", "text"), row, strict=True)) for row in rows]
+
+
 @click.group("mcp", cls=Group, invoke_without_command=True, epilog="Example: observer mcp list")
-@click.option(
-    "--tools",
-    metavar="NAME[,NAME]",
-    shell_complete=completion.toolsets,
-    help="Toolsets to offer; core if left out.",
+@completion.option(
+    "--tools", completion.toolsets, "Toolsets to offer; core if left out.", metavar="NAME[,NAME]"
 )
-def mcp_command(*, tools: str | None) -> int:
+def mcp_command(*, tools: str) -> int:
     """Serve MCP on standard input and output: editors start it."""
     from observer.local import pump  # noqa: PLC0415 - `observer.__main__` comes here only for the help
 
@@ -65,10 +77,9 @@ def list_command(*, toolsets: str | None, entries: bool) -> None:
     names = chosen(toolsets) if toolsets else ()
     if entries:
         known = snippets(current_context(home(), tools=",".join(names)))
-        if not output.as_json([one._asdict() for one in known]):
-            for one in known:
-                output.say(f"{one.client}: {one.instruction}")
-                output.say(f"  {one.text}", is_exact=True)
+        for one in () if output.as_json(known) else known:
+            output.say(f"{one['client']}: {one['instruction']}")
+            output.say(f"  {one['text']}", is_exact=True)
         return
     found = offers(names)
     if output.as_json(found):

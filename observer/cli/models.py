@@ -15,11 +15,10 @@ from observer.cli.commands import command, listing
 from observer.cli.config import put_in_force
 from observer.cli.output import fields
 from observer.core import config
-from observer.core.config import Settings
 from observer.core.errors import BadInput, ConfigInvalid
 from observer.core.model import Item, SummaryFields
 from observer.core.moment import minute_of
-from observer.core.paths import Home, home
+from observer.core.paths import home
 from observer.core.text import size_text
 from observer.index.embed import registry
 from observer.index.embed.download import pull
@@ -28,7 +27,7 @@ from observer.llm.endpoint import endpoint
 from observer.llm.prompt import of_session
 from observer.llm.reply import enriched
 from observer.store.database import SqliteStore
-from observer.tools.status import LlmStatus, current, llm_status, spent_text
+from observer.tools.status import current, llm_status, spent_text
 
 if TYPE_CHECKING:
     from observer.llm.reply import LlmReply
@@ -43,8 +42,6 @@ def model_command() -> None:
     if used not in {info.name for info in models}:
         models.append(registry.chosen(used, here.models))
     rows = [_row(info, used) for info in models]
-    if output.as_json(rows):
-        return
     columns = ("name", "used", "dimensions", "size", "licence", "description")
     spare = ("licence", "dimensions", "size")
     cells = (
@@ -53,7 +50,8 @@ def model_command() -> None:
         | {"description": row["problem"] or row["description"]}
         for row in rows
     )
-    output.table(columns, ([row[name] for name in columns] for row in cells), spare=spare)
+    shown = ([row[name] for name in columns] for row in cells)
+    output.table(columns, shown, spare=spare, value=rows)
 
 
 @command("use", "observer config model use deep", of=model_command)
@@ -99,18 +97,14 @@ def _row(info: ModelInfo, used: str) -> dict[str, Any]:
 
 
 SAMPLE = Item(
-    id=0,
-    uuid="",
-    kind="summary",
-    type="summary",
-    title="Fix the cart that books twice",
+    id=0, uuid="", kind="summary", type="summary", title="Fix the cart that books twice",
     summary=SummaryFields(
         request="Two orders are booked when a customer clicks twice.",
         completed="Changed src/cart.py (book) +9 -2. pytest: 12 passed.",
         learned="src/cart.py gave the lock back before the booking was stored.",
         next_steps="Not committed: src/cart.py.",
     ),
-)
+)  # fmt: skip
 """The made-up summary that `--try` asks about."""
 
 
@@ -123,13 +117,21 @@ def llm_command(*, tries: bool) -> None:
         return
     here = home()
     settings = config.load(here)
-    status = _status(here, settings)
-    if output.as_json({"is_on": status is not None, "status": status}):
+    if not settings.llm_url:
+        off = "off: no language model is configured (llm_url is empty), and none is needed"
+        output.respond({"is_on": False, "status": None}, f"llm  {off}")
         return
-    if status is None:
-        output.say(
-            "llm  off: no language model is configured (llm_url is empty), and none is needed"
-        )
+    # The daemon's state of the model, else that on disk.
+    status = llm_status(settings)
+    if here.database.exists():
+        with closing(SqliteStore(here.database, read_only=True)) as store:
+            status = llm_status(settings, store)
+    try:
+        endpoint(settings, here)
+        status = current(here).llm or status
+    except ConfigInvalid as error:
+        status = msgspec.structs.replace(status, problem=str(error))
+    if output.as_json({"is_on": True, "status": status}):
         return
     lines = [("llm", f"{status.model} at {status.url}"), ("today", spent_text(status))]
     if status.problem:
@@ -156,24 +158,8 @@ def _try() -> None:
     about = {"model": where.model, "tokens": reply.tokens, "wait_ms": int(took_s * 1000)}
     if output.as_json({**about, "answer": wrote}):
         return
-    output.say(
-        f"{where.model} at {where.shown} answered in {took_s:.1f} s, {reply.tokens:,} tokens"
-    )
+    text = f"{where.model} at {where.shown} answered in {took_s:.1f} s, {reply.tokens:,} tokens"
+    output.say(text)
     said = {"narrative": wrote.narrative, "learned": wrote.learned, "next_steps": wrote.next_steps}
     said["concepts"] = ", ".join(wrote.concepts)
     fields([(name, text) for name, text in said.items() if text])
-
-
-def _status(here: Home, settings: Settings) -> LlmStatus | None:
-    """Return the daemon's state of the model, else that on disk; None if no model is configured."""
-    if not settings.llm_url:
-        return None
-    stored = llm_status(settings)
-    if here.database.exists():
-        with closing(SqliteStore(here.database, read_only=True)) as store:
-            stored = llm_status(settings, store)
-    try:
-        endpoint(settings, here)
-    except ConfigInvalid as error:
-        return msgspec.structs.replace(stored, problem=str(error))
-    return current(here).llm or stored

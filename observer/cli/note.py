@@ -55,9 +55,8 @@ def note_command(
     with open_memory() as memory:
         here = None if everywhere and not project else meant(memory, project)
         # What waits is rare: look further back than what is shown.
-        found = memory.notes.list(
-            project=here.uuid if here else None, narrow=wanted, limit=10_000 if waiting else limit
-        )
+        project, most = here.uuid if here else None, 10_000 if waiting else limit
+        found = memory.notes.list(project=project, narrow=wanted, limit=most)
         if waiting:
             found = [i for i in found if i.approval == "provisional" or i.suspicion][:limit]
         name = memory.project_names()
@@ -77,12 +76,10 @@ def history_command(*, handle: str) -> None:
     with open_memory() as memory:
         found = memory.notes.history(handle)
         name = memory.project_names()
-    names = ("number", "action", "author", "stands")
-    rows = [
-        {each: getattr(one, each) for each in names}
-        | {"created_at": iso(one.at_ms), "note": note_api.row(one.item, name)}
-        for one in found
-    ]
+    rows = []
+    for one in found:
+        row = {each: getattr(one, each) for each in ("number", "action", "author", "stands")}
+        rows.append(row | {"created_at": iso(one.at_ms), "note": note_api.row(one.item, name)})
     output.respond(rows, "\n".join(map(note_api.version, found)))
 
 
@@ -119,17 +116,15 @@ def deleted_command(*, of: str, undo: bool) -> None:
     output.refuse_agents("an agent sees no notes of others")
     with open_memory() as memory:
         found = [(i, at) for i, at in memory.deleted() if of in {"", i.owner}]
-    rows = [
-        {"id": i.id, "owner": i.owner, "title": i.title, "final_at": iso(at)} for i, at in found
-    ]
+    names = ("id", "owner", "title")
+    rows = [{n: getattr(i, n) for n in names} | {"final_at": iso(at)} for i, at in found]
     if not output.as_json(rows):
         for item, at_ms in found:
             whose = f" of {item.owner}" if item.owner else ""
             output.say(f"#{item.id}{whose}: {item.title} (until {moment.minute(at_ms)})")
         if not found:
-            output.say(
-                "no agent's deletion waits; what you forgot comes back with: observer undo ID"
-            )
+            text = "no agent's deletion waits; what you forgot comes back with: observer undo ID"
+            output.say(text)
     for item, _ in found if undo else ():
         _change(str(item.id), "undo")
 
@@ -245,12 +240,7 @@ MOST, HITS = 5_000, 50
 @output.named_project("Name, folder or remote; the one around the current folder.")
 @click.option("--to", "target", type=click.Path(path_type=Path), help="A new file, or a folder.")
 def draft_command(
-    *,
-    words: tuple[str, ...],
-    testing: bool,
-    as_skills: bool,
-    project: str | None,
-    target: Path | None,
+    *, words: tuple[str, ...], testing: bool, as_skills: bool, project: Given, target: Path | None
 ) -> None:
     """Draft a decision record, a runbook or a skill."""
     what = " ".join(words)
@@ -330,9 +320,9 @@ def folder_command() -> None:
             for each in memory.files.listed.all()
         ]
     columns = ("name", "notes", "project", "path")
-    if not output.as_json([dict(zip(columns, row, strict=True)) for row in found]):
-        none = "no note folders; add one with: observer note folder add PATH"
-        output.table(columns, found, none=none)
+    rows = [dict(zip(columns, row, strict=True)) for row in found]
+    none = "no note folders; add one with: observer note folder add PATH"
+    output.table(columns, found, none=none, value=rows)
 
 
 @command("add", "observer note folder add docs/decisions", of=folder_command)
@@ -409,10 +399,10 @@ def folder_history_command(*, name: str | None, limit: int) -> None:
     with open_memory() as memory:
         path = memory.files.listed.named(name).path if name else ""
         found = [each for each in memory.files.versions.all() if path in {"", each.folder}][:limit]
-    if not output.as_json([_change_row(each) for each in found]):
-        rows = ((i.number, minute(i.at_ms), i.act, f"{i.folder}/{i.path}") for i in found)
-        none = "no changes; what is older than 30 days is not kept"
-        output.table(("number", "when", "what", "path"), rows, none=none)
+    rows = ((i.number, minute(i.at_ms), i.act, f"{i.folder}/{i.path}") for i in found)
+    none = "no changes; what is older than 30 days is not kept"
+    value = [_change_row(each) for each in found]
+    output.table(("number", "when", "what", "path"), rows, none=none, value=value)
 
 
 def _change_row(change: NoteChange) -> dict[str, object]:

@@ -1,8 +1,4 @@
-"""What commands share: their options, their output, and what only a person may do.
-
-JSON for scripts; for people lines and tables of a terminal's width, into a pipe as wide as they
-are. Control characters of the content must not reach the terminal.
-"""
+"""What commands share: options, harmless output, and what only a person may do."""
 
 from __future__ import annotations
 
@@ -57,18 +53,14 @@ def wants_json() -> bool:
 
 OUTPUT_OPTIONS = [
     click.Option(
-        [name],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=lambda _context, _option, given, heed=heed: heed(given),
-        help=about,
+        [name], is_flag=True, is_eager=True, expose_value=False,
+        callback=lambda _context, _option, given, heed=heed: heed(given), help=about,
     )
     for name, about, heed in (
         ("--json", "Print JSON instead of text.", _WANTS_JSON.set),
         ("--utc", "Show times in UTC.", lambda given: moment.show_local(is_local=not given)),
     )
-]
+]  # fmt: skip
 """Of every command; what it prints heeds them by itself, and shows local times without `--utc`.
 
 The daemon, which shows UTC to agents, has neither option."""
@@ -149,12 +141,15 @@ def table(
     *,
     spare: Sequence[str] = (),
     none: str = "",
+    value: object = None,
 ) -> None:
-    """Print rows in aligned columns below their names, numbers to the right; `none` without rows.
+    """Print rows in aligned columns, numbers to the right; `none` without rows, a `value` as JSON.
 
-    Where a terminal is too narrow, the widest column is folded; where that would leave it less
-    than `_ROOMY_CELLS`, the `spare` columns are left out first, in that order.
+    Where a terminal is too narrow, the widest column is folded, once the `spare` ones are left out,
+    in that order, for which it would have less than `_ROOMY_CELLS`.
     """
+    if value is not None and as_json(value):
+        return
     texts = (["" if value is None else str(value) for value in row] for row in rows)
     cells = [[" ".join(clean(text).split()) for text in row] for row in texts]
     if none and not cells:
@@ -266,9 +261,7 @@ def complain(error: ObserverError, *, is_json: bool) -> int:
 def named_project(about: str) -> Callable[[F], F]:
     """Return the option `--project`; a relative path such as ``.`` names a folder."""
 
-    def absolute(
-        _context: click.Context, _option: click.Parameter, handle: str | None
-    ) -> str | None:
+    def absolute(_context: click.Context, _: click.Parameter, handle: str | None) -> str | None:
         is_relative = handle in {".", ".."} or (handle or "").startswith(("./", "../"))
         return os.path.normpath(working_folder() / handle) if handle and is_relative else handle
 

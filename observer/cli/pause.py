@@ -22,12 +22,7 @@ from observer.tools.status import Paused, paused, paused_text
 @command("pause", "observer pause --for 1h --project .")
 @click.option("--for", "span", default="", help="How long: 30min, 1h, 2d; until resumed if absent.")
 @output.named_project("Only in this project, by name, folder or remote; . is the one around you.")
-@click.option(
-    "--session",
-    default="",
-    shell_complete=completion.sessions,
-    help="Only this session, by its id.",
-)
+@completion.option("--session", completion.sessions, "Only this session, by its id.")
 @click.option(
     "--end", "ends", is_flag=True, help="Record again: end all pauses, or the named ones."
 )

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from observer.cli import output
 from observer.cli.commands import command
@@ -29,46 +28,27 @@ from observer.projects.policy import FILE, Policies, Policy
 from observer.projects.policy.apply import Exclusion
 
 
-class PolicyDecision(msgspec.Struct, frozen=True, kw_only=True):
-    """What applies to a path; `file` is "" without a policy, `why` is "" if it is recorded."""
-
-    path: str
-    root: str
-    file: str = ""
-    exclude: tuple[str, ...] = ()
-    never: tuple[str, ...] = ()
-    retention_days: int | None = None
-    name: str = ""
-    sharing: str = "all"
-    problem: str = ""
-    hint: str = ""
-    is_recorded: bool = True
-    why: str = ""
-
-
 @command("policy", "observer policy src/fixtures/customers.csv")
 @click.argument("path", default=".", type=click.Path(path_type=Path))
 def policy_command(*, path: Path) -> int:
     """Show a repository's policy, and whether a path is recorded."""
     answer = decision(Path(os.path.abspath(working_folder() / path)))  # noqa: PTH100 - links count
     if not output.as_json(answer):
-        output.say(answer.file or "no policy here")
-        if answer.problem:
-            output.say(f"cannot be used: {answer.problem}\nwhat to do: {answer.hint}")
+        output.say(answer["file"] or "no policy here")
+        if answer["problem"]:
+            output.say(f"cannot be used: {answer['problem']}\nwhat to do: {answer['hint']}")
         rows = [
-            ("exclude", ", ".join(answer.exclude)),
-            ("never", ", ".join(answer.never)),
-            ("retention_days", str(answer.retention_days or "")),
-            ("name", answer.name),
-            ("sharing", answer.sharing if answer.file and not answer.problem else ""),
+            *((name, ", ".join(answer[name])) for name in ("exclude", "never")),
+            *((name, str(answer[name] or "")) for name in ("retention_days", "name")),
+            ("sharing", answer["sharing"] if answer["file"] and not answer["problem"] else ""),
         ]
         output.fields([row for row in rows if row[1]])
-        recorded = f"not recorded: {answer.why}" if answer.why else "recorded"
-        output.say(f"{answer.path}: {recorded}")
-    return 1 if answer.problem else 0
+        recorded = f"not recorded: {answer['why']}" if answer["why"] else "recorded"
+        output.say(f"{answer['path']}: {recorded}")
+    return 1 if answer["problem"] else 0
 
 
-def decision(path: Path) -> PolicyDecision:
+def decision(path: Path) -> dict[str, Any]:
     """Return what applies to an absolute path. Raises ConfigInvalid: settings cannot be used."""
     is_folder = path.is_dir()
     folder = str(path) if is_folder else work_tree_of(str(path), "/") or str(path.parent)
@@ -83,13 +63,15 @@ def decision(path: Path) -> PolicyDecision:
         why = f"paused {paused_text(paused(pauses[0]))}"
     if not why and os.environ.get("OBSERVER_PRIVATE", "0") not in {"", "0"}:
         why = "OBSERVER_PRIVATE is set in this shell"
-    said: dict[str, Any] = {}
-    if policy.root:
-        said = {"file": f"{place.root}/{FILE}", "never": tuple(sorted(policy.never))}
-        said |= {n: getattr(policy, n) for n in ("exclude", "retention_days", "name", "sharing")}
-    if wrong := policy.root and policy.problem:
-        said |= {"file": wrong.path, "problem": str(wrong), "hint": wrong.hint}
-    return PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why, **said)
+    wrong = policy.problem if policy.root else None
+    return {
+        "path": str(path), "root": place.root,
+        "file": wrong.path if wrong else f"{place.root}/{FILE}" if policy.root else "",
+        "exclude": policy.exclude, "never": tuple(sorted(policy.never)),
+        "retention_days": policy.retention_days, "name": policy.name, "sharing": policy.sharing,
+        "problem": str(wrong or ""), "hint": wrong.hint if wrong else "", "is_recorded": not why,
+        "why": why,
+    }  # fmt: skip
 
 
 def _why(path: Path, policy: Policy, settings: Settings, *, root: str, is_folder: bool) -> str:
@@ -108,27 +90,18 @@ OWN = "observer"
 """The client of what observer itself stores, such as notes."""
 
 
-class Here(PolicyDecision, frozen=True, kw_only=True):
-    """What is recorded in a project, `heard` of whom, and the file `given` to the last agent."""
-
-    heard: dict[str, str] = msgspec.field(default_factory=dict)
-    given: str = ""
-    given_at: str | None = None
-    given_to: str = ""
-
-
-def here(home: Home) -> Here | None:
-    """Return what holds in the project around the current folder; None outside of one."""
+def here(home: Home) -> dict[str, Any] | None:
+    """Return what holds here, whom it is `heard` of and what was `given`; None in no project."""
     try:
         rule = decision(working_folder())
     except OSError:  # as it stands above
         return None
-    if not rule.root:
+    if not rule["root"]:
         return None
-    heard: dict[str, Any] = {}
+    found = {**rule, "heard": {}, "given": "", "given_at": None, "given_to": ""}
     with suppress(ObserverError, OSError):  # what is wrong with the store stands above
-        heard = _heard(home, rule.root)
-    return Here(**msgspec.structs.asdict(rule), **heard)
+        found |= _heard(home, rule["root"])
+    return found
 
 
 def _heard(home: Home, root: str) -> dict[str, Any]:
@@ -152,25 +125,25 @@ def _heard(home: Home, root: str) -> dict[str, Any]:
     return {"heard": heard, **given}
 
 
-def described(here: Here) -> list[tuple[str, str]]:
+def described(here: dict[str, Any]) -> list[tuple[str, str]]:
     """Return it as rows for a person."""
-    parts = [", ".join(part) for part in (here.never, here.exclude) if part]
-    but = f", but no {', nor '.join(parts)}" if parts and not here.why else ""
-    recorded = f"not recorded: {here.why}" if here.why else f"recorded{but}"
+    parts = [", ".join(part) for part in (here["never"], here["exclude"]) if part]
+    but = f", but no {', nor '.join(parts)}" if parts and not here["why"] else ""
+    recorded = f"not recorded: {here['why']}" if here["why"] else f"recorded{but}"
 
     def ago(at: str) -> str:
         return f"{age_text(now_ms() - (iso_ms(at) or 0))} ago"
 
-    heard = ", ".join(f"{name} {ago(at)}" for name, at in here.heard.items())
-    lines = [("this folder", f"{here.root}: {recorded}")]
+    heard = ", ".join(f"{name} {ago(at)}" for name, at in here["heard"].items())
+    lines = [("this folder", f"{here['root']}: {recorded}")]
     lines.append(("reported by", heard or "nobody yet; connect your clients: observer install"))
-    if here.given:
+    if here["given"]:
         whom, of = "no agent yet", ""
-        if here.given_at:
-            whom = f"{here.given_to} {ago(here.given_at)}"
-            changed_ms = Path(here.given).stat().st_mtime_ns // 1_000_000
-            whom += ", changed since" if iso(changed_ms) > here.given_at else ""
-            of = f" --client {here.given_to}"
+        if here["given_at"]:
+            whom = f"{here['given_to']} {ago(here['given_at'])}"
+            changed_ms = Path(here["given"]).stat().st_mtime_ns // 1_000_000
+            whom += ", changed since" if iso(changed_ms) > here["given_at"] else ""
+            of = f" --client {here['given_to']}"
         lines.append(("context to", f"{whom}; see: observer context{of}"))
     return lines
 

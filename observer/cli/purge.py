@@ -81,9 +81,7 @@ def _copies(left: Iterable[str]) -> list[str]:
 @click.option("--text", default="", help="Whatever holds this text; - asks for it, or reads stdin.")
 @click.option("--query", default="", help="Items that hold all of these words.")
 @output.named_project("Name, folder or remote of a project.")
-@click.option(
-    "--session", default="", shell_complete=completion.sessions, help="A session, by its id."
-)
+@completion.option("--session", completion.sessions, "A session, by its id.")
 @click.option("--file", default="", help="What touched this file or folder.")
 @click.option("--client", default="", help="What this client reported.")
 @click.option("--since", default="", help="From then on: 2026-11-21, or 7d for ago.")
@@ -142,11 +140,6 @@ def _criteria(
             project_id = memory.project(project).id if project else None
             items = tuple(int(one) if one.isdecimal() else memory.resolve(one) for one in ids)
     return Criteria(
-        ids=items,
-        text=text,
-        project_id=project_id,
-        since_ms=moment_ms(since, now_ms=at_ms),
-        until_ms=moment_ms(until, now_ms=at_ms),
-        owner=config.owner(config.load(home())),
-        **named,
-    )
+        ids=items, text=text, project_id=project_id, since_ms=moment_ms(since, now_ms=at_ms),
+        until_ms=moment_ms(until, now_ms=at_ms), owner=config.owner(config.load(home())), **named,
+    )  # fmt: skip

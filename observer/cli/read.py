@@ -1,4 +1,4 @@
-"""The commands that look: search, context, timeline, why, graph, show, sessions, today, web, tui.
+"""The commands that look: at what is remembered, at what happens, and at pages and screens.
 
 They ask the daemon, which has the index in memory; if it cannot answer (it is down, frozen, of
 another version, or has other settings), this process reads the memory, with the same result.
@@ -7,14 +7,18 @@ another version, or has other settings), this process reads the memory, with the
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import time
 import webbrowser
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
+from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 import msgspec
@@ -23,12 +27,13 @@ import orjson
 from observer.cli import completion, output
 from observer.cli.commands import Given, command
 from observer.cli.completion import of_daemon, request
-from observer.cli.session import known_types, mention_unwritable, on_behalf, open_memory
+from observer.cli.session import known_types, mention_unwritable, on_behalf, open_memory, written
 from observer.clients.config_files.context import shipped
 from observer.clients.registry import clients
+from observer.core import moment
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.moment import minute_of
-from observer.core.paths import home, working_folder
+from observer.core.paths import home, open_plain, working_folder
 from observer.core.text import did_you_mean, extra_hint, one_line
 from observer.local import client
 from observer.tools.asking import (
@@ -37,11 +42,13 @@ from observer.tools.asking import (
     MOST_RESULTS,
     NO_START,
     CommandReply,
+    colour_of,
     nothing,
     scope_line,
 )
 
 FC = TypeVar("FC", bound=Callable[..., Any])
+SCOPES = click.Choice(["home", "team"])
 depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, show_default=True)
 
 
@@ -53,12 +60,7 @@ depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, sh
 )
 @click.option("--type", default="", callback=known_types, help="Types, e.g. commit,decision.")
 @click.option("--file", "files", multiple=True, help="Only what touched this file or folder.")
-@click.option(
-    "--session",
-    default="",
-    shell_complete=completion.sessions,
-    help="Only of this session, by its id.",
-)
+@completion.option("--session", completion.sessions, "Only of this session, by its id.")
 @click.option("--branch", default="", help="Only of this git branch.")
 @click.option("--since", default="", help="Only from then on: 2026-11-21, or 7d for ago.")
 @click.option("--until", default="", help="Only before then.")
@@ -69,12 +71,7 @@ depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, sh
 @click.option("--notes", is_flag=True, help="Only notes.")
 @click.option("--category", default="", help="Only notes of this category.")
 @click.option("--weak", is_flag=True, help="Weak hits too, which are only counted otherwise.")
-@click.option(
-    "--scope",
-    type=click.Choice(["home", "team"]),
-    default="home",
-    help="team: ask the servers of shares too.",
-)
+@click.option("--scope", type=SCOPES, default="home", help="team: ask the servers of shares too.")
 @click.option("--explain", is_flag=True, help="Show the score and signals of each hit.")
 def search_command(*, query: tuple[str, ...], **options: Given) -> None:
     """Find earlier work; without a query list the newest."""
@@ -94,9 +91,7 @@ def _choice(flag: str, says: str) -> Callable[[FC], FC]:
 @_choice("--hide", "Give this item to nobody unasked; a search finds it.")
 @_choice("--pin", "Give this item among the first, while it fits.")
 @_choice("--as-before", "Neither hide nor pin this item any more.")
-def context_command(
-    *, project: str | None, client: str, explain: bool, **choices: str | None
-) -> None:
+def context_command(*, project: str | None, client: str, explain: bool, **choices: Given) -> None:
     """Print or choose what an agent is given when a session starts."""
     if made := [(how, item) for how, item in choices.items() if item is not None]:
         for how, item in made:
@@ -147,8 +142,7 @@ def _printed(project: str | None, client: str) -> str:
 @depth("--after", "-a", help="How many items after it.")
 def timeline_command(*, anchor: str, before: int, after: int) -> None:
     """Show what happened before and after an item, oldest first."""
-    around = {"depth_before": before, "depth_after": after}
-    ask("timeline", anchor=anchor, **around)
+    ask("timeline", anchor=anchor, depth_before=before, depth_after=after)
 
 
 @command("why", "observer why src/auth.py::login")
@@ -191,11 +185,13 @@ def sessions_command(**options: Given) -> None:
     more = "leave out --active" if options["active"] else FIRST_SESSION
     none = nothing(why, more, everywhere=scope == scope_line(""))
     names = ("client", "project", "status", "last_at", "events", "request")
-    shown = (
-        row | {"last_at": minute_of(row["last_at"]), "request": one_line(row["request"], 200)}
-        for row in rows
-    )
-    cells = ((f"s{row['id']}", *(row[name] for name in names)) for row in shown)
+    cells = []
+    for row in rows:
+        shown = row | {
+            "last_at": minute_of(row["last_at"]),
+            "request": one_line(row["request"], 200),
+        }
+        cells.append((f"s{row['id']}", *(shown[name] for name in names)))
     columns = ("id", "client", "project", "status", "last active", "events", "request")
     output.table(columns, cells, spare=("events", "status", "project", "client"), none=none)
 
@@ -203,13 +199,11 @@ def sessions_command(**options: Given) -> None:
 def show_projects() -> None:
     """Print the projects that have memories."""
     _, rows = rows_of("projects")
-    if output.as_json(rows):
-        return
     places = ("folders", "remotes")
-    cells = (
-        (row["name"], *(" ".join(row.get(one, ())) for one in places), row["uuid"]) for row in rows
-    )
-    output.table(("name", "folders", "remotes", "uuid"), cells, spare=("uuid", "remotes"))
+    shown = ((row, [" ".join(row.get(one, ())) for one in places]) for row in rows)
+    cells = ((row["name"], *texts, row["uuid"]) for row, texts in shown)
+    columns = ("name", "folders", "remotes", "uuid")
+    output.table(columns, cells, spare=("uuid", "remotes"), value=rows)
 
 
 @command("today", "observer today --days 7 --all")
@@ -258,6 +252,106 @@ def answer(question: str, *, is_json: bool, **arguments: object) -> CommandReply
 
 def _error(reply: CommandReply) -> ObserverError:
     return client.error_of(msgspec.to_builtins(reply.problem) or {})
+
+
+Row = dict[str, Any]  # of the question "happened"
+
+LOOK_S = 0.3
+RECENT = 200
+"""Items, the newest, among which is looked for what is new."""
+_STAMP = re.compile(r"\A(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z")
+
+
+@command("log", "observer log --follow")
+@click.option("--follow", "-f", is_flag=True, help="Go on as things happen, until Ctrl-C.")
+@click.option("--daemon", is_flag=True, help="What the daemon says of its work instead.")
+@output.limit_option(20, "Most lines.", most=RECENT)
+@output.scope_options
+def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Given) -> None:
+    """Show turns, and what was done, line by line."""
+    if daemon:
+        _show_daemons(follow=follow, limit=limit)
+        return
+    if follow:
+        client.ensure_daemon(home())
+    for row in _lines(limit, scope, follow=follow):
+        if not output.as_json(row):
+            before = (minute_of(row["created_at"])[5:], row.get("project", "-"))
+            colour = colour_of(row["type"], failed=row["failed"])
+            cells, title = zip(before, (11, 14), strict=True), one_line(row["title"], 300)
+            output.marked_line(cells, row["type"], title, colour=colour)
+        sys.stdout.flush()
+
+
+def _lines(limit: int, scope: dict[str, Any], *, follow: bool) -> Iterator[Row]:
+    """Yield the last lines of what happened; with `follow` go on without end."""
+    seen, stamp = set[tuple[int, str]](), written()
+    where, found = rows_of("happened", limit=RECENT, records=True, **scope)
+    from_ms = found[-1]["at_ms"] if len(found) == RECENT else 0
+    lines = list(_unseen(found, seen, from_ms))[-limit:]
+    if not output.wants_json():
+        output.say(where)
+        if not lines:
+            whole = where == scope_line("")
+            output.say(nothing("nothing is recorded yet", FIRST_SESSION, everywhere=whole))
+    yield from lines
+    while follow:
+        while (now := written()) == stamp:
+            time.sleep(LOOK_S)
+        stamp = now
+        _, found = rows_of("happened", limit=RECENT, records=True, **scope)
+        yield from _unseen(found, seen, from_ms)
+
+
+def _unseen(rows: Sequence[Row], seen: set[tuple[int, str]], from_ms: int) -> Iterator[Row]:
+    """Yield what is new among rows, the oldest first; a turn is followed by its reply.
+
+    What is older than `from_ms` comes up where others are deleted, and is not new.
+    """
+    replies = [{**row, **row["reply"], "type": "reply"} for row in reversed(rows) if row["reply"]]
+    for each in sorted([*reversed(rows), *replies], key=lambda row: int(row["at_ms"])):
+        key = (each["id"], each["type"])
+        if each["at_ms"] >= from_ms and key not in seen:
+            seen.add(key)
+            yield each
+
+
+def _show_daemons(*, follow: bool, limit: int) -> None:
+    path = home().logs / "daemon.log"
+    try:
+        file = _opened(path)
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no {path}", hint="start the daemon: observer up") from error
+    with file:
+        last = deque(file, limit)
+        for line in last:
+            _show_line(line)
+        if not (last or output.wants_json()):
+            output.note("nothing is logged yet; to hear more: observer config set log_level debug")
+        for line in _following(path, file) if follow else ():
+            _show_line(line)
+
+
+def _show_line(line: str) -> None:
+    text = line.rstrip("\n")
+    if not output.as_json(text):
+        local = _STAMP.sub(lambda at: moment.second_of(f"{at[1]}Z"), text)
+        output.say(local if moment.is_local() else text)
+
+
+def _opened(path: Path) -> TextIO:
+    return os.fdopen(open_plain(path, os.O_RDONLY), encoding="utf-8", errors="replace")
+
+
+def _following(path: Path, file: TextIO) -> Iterator[str]:
+    """Yield lines as they are written, also into the file that follows a full one."""
+    while True:
+        yield from file
+        if path.exists() and path.stat().st_ino != os.fstat(file.fileno()).st_ino:
+            file.close()
+            file = _opened(path)
+        sys.stdout.flush()
+        time.sleep(LOOK_S)
 
 
 @command("web", "observer web --no-open")

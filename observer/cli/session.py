@@ -52,7 +52,15 @@ def open_memory() -> Iterator[Memory]:
         if store.lost_events:
             lost = counted(store.lost_events, "event")
             note(f"note: the newest {lost} cannot be read here; repair it with: observer up")
-        _mention_waiting(here)
+        mention_unwritable(here)
+        try:
+            waiting = Spool(here.spool).depth()
+        except OSError as error:
+            waiting = 0
+            note(f"note: the spool cannot be read: {error}")
+        if waiting and not client.is_running(here):
+            text = f"{counted(waiting, 'event')} {'waits' if waiting == 1 else 'wait'} to be stored"
+            note(f"note: {text}; start the daemon with: observer up")
         yield opening.reading(store, here, settings).at(str(working_folder()))
 
 
@@ -125,16 +133,3 @@ def mention_unwritable(here: Home) -> None:
     """Say that nothing new is recorded, where the home cannot be written."""
     if is_read_only(here):
         note(f"note: the home {here.root} cannot be written, and nothing new is recorded")
-
-
-def _mention_waiting(here: Home) -> None:
-    mention_unwritable(here)
-    try:
-        waiting = Spool(here.spool).depth()
-    except OSError as error:
-        note(f"note: the spool cannot be read: {error}")
-        return
-    if waiting and not client.is_running(here):
-        waits = "waits" if waiting == 1 else "wait"
-        text = f"{counted(waiting, 'event')} {waits} to be stored"
-        note(f"note: {text}; start the daemon with: observer up")

@@ -22,13 +22,27 @@ from observer.upkeep.take_out import deletions
 
 def show_space(here: Home) -> None:
     """Show what takes the space, by part, project and type, and what retention would free."""
-    found = _measured(here)
+    settings = config.load(here)
+    with reading(here) as reader:
+        volumes = amounts(reader)
+        names = {project.id: project.name for project in reader.projects()}
+        going = amounts(reader, deletions(reader, here, settings, now_ms=now_ms()).seqs)
+        space = dict(reader.space())
+    files = size_cap.files(here)
+    found: dict[str, Any] = {
+        "total": sum(files.values()), "program": size_cap.program_bytes(here), "files": files,
+        "database": space,
+        "projects": _by(volumes, lambda project, _: names.get(project, f"project-{project}")),
+        "types": _by(volumes, lambda _, kind: kind),
+        "events": _volume(reduce(plus, volumes.values(), NOTHING)),
+        "expired": _volume(reduce(plus, going.values(), NOTHING)),
+        "max_home_mb": settings.max_home_mb,
+    }  # fmt: skip
     if output.as_json(found):
         return
-    rows = [(name, size_text(size)) for name, size in found["files"].items() if size]
-    of_pages = found["database"].items()
-    rows += [(f"database: {name}", size_text(size)) for name, size in of_pages if size]
-    limit = f" of {size_text(found['max_home_mb'] << 20)}" if found["max_home_mb"] else ""
+    sizes = {**files, **{f"database: {name}": size for name, size in space.items()}}
+    rows = [(name, size_text(size)) for name, size in sizes.items() if size]
+    limit = f" of {size_text(settings.max_home_mb << 20)}" if settings.max_home_mb else ""
     rows.append((f"total{limit}", size_text(found["total"])))
     if found["program"]:
         rows.append(("observer itself, not in the total", size_text(found["program"])))
@@ -57,6 +71,7 @@ def show_going(here: Home, settings: Settings) -> bool:
     return bool(seqs or files)
 
 
+Volumes = Mapping[tuple[int, str], EventVolume]
 Volume = dict[str, Any]
 """An amount of events as JSON: `events`, `bytes`, `oldest_at`, `newest_at`."""
 
@@ -69,30 +84,7 @@ def _volumes(name: str, parts: Mapping[str, Volume]) -> None:
     output.table((name, "events", "size", "oldest", "newest"), rows, spare=("oldest",))
 
 
-def _measured(here: Home) -> dict[str, Any]:
-    settings = config.load(here)
-    with reading(here) as reader:
-        found = amounts(reader)
-        names = {project.id: project.name for project in reader.projects()}
-        gone = amounts(reader, deletions(reader, here, settings, now_ms=now_ms()).seqs)
-        space = dict(reader.space())
-    files = size_cap.files(here)
-    return {
-        "total": sum(files.values()),
-        "program": size_cap.program_bytes(here),
-        "files": files,
-        "database": space,
-        "projects": _by(found, lambda project, _: names.get(project, f"project-{project}")),
-        "types": _by(found, lambda _, kind: kind),
-        "events": _volume(reduce(plus, found.values(), NOTHING)),
-        "expired": _volume(reduce(plus, gone.values(), NOTHING)),
-        "max_home_mb": settings.max_home_mb,
-    }
-
-
-def _by(
-    found: Mapping[tuple[int, str], EventVolume], name: Callable[[int, str], str]
-) -> dict[str, Volume]:
+def _by(found: Volumes, name: Callable[[int, str], str]) -> dict[str, Volume]:
     parts: dict[str, EventVolume] = {}
     for place, amount in found.items():
         key = name(*place)

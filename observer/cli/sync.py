@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from observer.sync.folder import FolderCarrier
     from observer.sync.postgres import ServerTeam
 
+TO = click.Choice(["project", "team"])
 SHOWN = 20
 """Records that are shown before any leaves."""
 WAIT_S = 600.0
@@ -63,16 +64,9 @@ def sync_command() -> None:
 @click.option("--code", default="", help="The code of an invitation, from: observer sync invite")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def add_command(  # noqa: PLR0913 - the options above
-    *,
-    url: str,
-    name: str,
-    projects: tuple[str, ...],
-    everywhere: bool,
-    extra: str | None,
-    is_new: bool,
-    code: str,
-    yes: bool,
-) -> None:
+    *, url: str, name: str, projects: tuple[str, ...], everywhere: bool, extra: str | None,
+    is_new: bool, code: str, yes: bool,
+) -> None:  # fmt: skip
     """Share a project, or all; shows what would leave, and asks."""
     output.refuse_agents("an agent shares nothing")
     here = home()
@@ -85,14 +79,9 @@ def add_command(  # noqa: PLR0913 - the options above
         return
     called = name or url.partition("?")[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
     asked = ShareState(
-        name=called,
-        url=_address(url),
-        key=secrets.token_hex(8),
-        origin=str(uuid4()),
-        projects=() if everywhere else _chosen(projects),
-        turns=extra == "turns",
-        added_ms=now_ms(),
-    )
+        name=called, url=_address(url), key=secrets.token_hex(8), origin=str(uuid4()),
+        projects=() if everywhere else _chosen(projects), turns=extra == "turns", added_ms=now_ms(),
+    )  # fmt: skip
     share = _as_before(here, asked, is_other=is_new or bool(code))
     if not (is_new or code):
         carriers.open_carrier(share.url, here.root).close()
@@ -104,7 +93,9 @@ def add_command(  # noqa: PLR0913 - the options above
     elif code:
         carriers.join_share(share.url, here.root, code).close()
     client.ensure_daemon(here)
-    _rounds([one for one in _asked(here, {"add": share}) if one["name"] == share.name])
+    body = {"add": msgspec.to_builtins(share)}
+    done = client.call(here, "POST", "/sync", body, wait_s=WAIT_S)
+    _rounds([one for one in done if one["name"] == share.name])
 
 
 @command("invite", "observer sync invite memory ben", of=sync_command)
@@ -128,8 +119,7 @@ def members_command(*, name: str) -> None:
     """Show the machines that are in; of a server the logins."""
     with closing(_team(name)[1]) as carrier:
         rows = [{"id": one, "person": person} for one, person in carrier.members()]
-    if not output.as_json(rows):
-        output.table(("id", "person"), [(one["id"], one["person"]) for one in rows])
+    output.table(("id", "person"), [(one["id"], one["person"]) for one in rows], value=rows)
 
 
 @command("expel", "observer sync expel memory 5b1e0c…", of=sync_command)
@@ -162,7 +152,7 @@ def rotate_command(*, name: str) -> None:
 def now_command() -> None:
     """Fetch and send at once."""
     client.ensure_daemon(home())
-    _rounds(_asked(home(), {}))
+    _rounds(client.call(home(), "POST", "/sync", b"{}", wait_s=WAIT_S))
 
 
 @command("status", "observer sync status", of=sync_command)
@@ -212,13 +202,7 @@ def remove_command(*, name: str, yes: bool) -> None:
 
 @command("promote", "observer promote 142 --to team")
 @click.argument("handle", metavar="ID|UUID", shell_complete=completion.items)
-@click.option(
-    "--to",
-    type=click.Choice(["project", "team"]),
-    default="project",
-    show_default=True,
-    help="team: for all projects.",
-)
+@click.option("--to", type=TO, default="project", show_default=True, help="team: for all projects.")
 @output.named_project("Of which project it is; the one around the current folder.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def promote_command(*, handle: str, to: str, project: str | None, yes: bool) -> None:
@@ -319,12 +303,6 @@ def _show(here: Home, share: ShareState) -> None:
         output.say("  and more")
 
 
-def _asked(here: Home, body: dict[str, Any]) -> list[dict[str, Any]]:
-    sent = msgspec.json.encode(body)
-    found: list[dict[str, Any]] = client.call(here, "POST", "/sync", sent, wait_s=WAIT_S)
-    return found
-
-
 def _rounds(done: Sequence[dict[str, Any]]) -> None:
     is_said = output.as_json(done)
     if not (done or is_said):
@@ -350,15 +328,11 @@ def _status(here: Home) -> list[dict[str, Any]]:
         names = {project.id: project.name for project in reader.projects()}
         return [
             {
-                "name": one.name,
-                "url": carriers.without_login(one.url),
+                "name": one.name, "url": carriers.without_login(one.url),
                 "projects": [names.get(each, f"#{each}") for each in one.projects],
-                "turns": one.turns,
-                "waiting": reader.count_waiting(one.name),
-                "pushed_at": _shown(one.pushed_ms),
-                "pulled_at": _shown(one.pulled_ms),
-                "refused": [each.why for each in reader.refusals(one.name)],
-                "fault": one.fault,
+                "turns": one.turns, "waiting": reader.count_waiting(one.name),
+                "pushed_at": _shown(one.pushed_ms), "pulled_at": _shown(one.pulled_ms),
+                "refused": [each.why for each in reader.refusals(one.name)], "fault": one.fault,
                 "kept_apart": [
                     project
                     for number, project in outgoing.kept_apart(reader, policies, one.name).items()
@@ -367,7 +341,7 @@ def _status(here: Home) -> list[dict[str, Any]]:
                 "two_versions": [each.id for each in incoming.changed_apart(reader, one.name)],
             }
             for one in reader.shares()
-        ]
+        ]  # fmt: skip
 
 
 def _shown(at_ms: int | None) -> str | None:

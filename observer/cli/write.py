@@ -25,6 +25,8 @@ from observer.core.text import counted
 from observer.local import client
 from observer.local.spool import Spool
 
+SCOPES, LAYERS = click.Choice(get_args(Scope)), click.Choice(get_args(Layer))
+
 
 @command("remember", 'observer remember "Tests need Redis" --type constraint')
 @click.argument("content", nargs=-1, required=True, metavar="TEXT...|-")
@@ -33,16 +35,8 @@ from observer.local.spool import Spool
 @click.option("--key", default="", help="Replace the note that is kept under this key.")
 @click.option("--category", default="", help="Groups notes, such as architecture.")
 @click.option("--confidence", default=0.5, show_default=True, help="How sure, from 0 to 1.")
-@click.option(
-    "--scope",
-    default="project",
-    show_default=True,
-    type=click.Choice(get_args(Scope)),
-    help="Who it is for.",
-)
-@click.option(
-    "--layer", type=click.Choice(get_args(Layer)), help="past: stays; state: changes; rule."
-)
+@click.option("--scope", default="project", show_default=True, type=SCOPES, help="Who it is for.")
+@click.option("--layer", type=LAYERS, help="past: stays; state: changes; rule.")
 @click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
 @click.option("--supersedes", type=int, multiple=True, help="Id of a note that no longer holds.")
 @click.option("--amends", type=int, multiple=True, help="Id of a note that this corrects.")
@@ -61,9 +55,8 @@ def remember_command(*, content: tuple[str, ...], expires: str, **fields: Given)
     if kept["approval"] == "provisional":
         output.note(f"it waits for a person: observer note approve {kept['id']}")
     if kept["suspicion"]:
-        output.note(
-            f"it imitates the markup of a model ({kept['suspicion']}), and is put before none"
-        )
+        text = f"it imitates the markup of a model ({kept['suspicion']}), and is put before none"
+        output.note(text)
     for near in kept["near"]:
         output.note(near["stands"])
         command = f"observer note link {kept['id']} {near['id']} --kind supersedes"
@@ -136,13 +129,9 @@ def _surrounded(report: Any) -> Any:  # noqa: ANN401 - JSON, judged by `generic.
         return report
     who = attribute(os.environ)
     around = {
-        "client": who.client or generic.NAME,
-        "session": who.session,
-        "author": who.author,
-        "cwd": str(working_folder()),
-        "host": socket.gethostname(),
-        "at": now_ms(),
-    }
+        "client": who.client or generic.NAME, "session": who.session, "author": who.author,
+        "cwd": str(working_folder()), "host": socket.gethostname(), "at": now_ms(),
+    }  # fmt: skip
     return {**around, **report}
 
 

@@ -9,20 +9,18 @@ from zlib import crc32
 from msgspec.structs import replace
 
 from observer.clients import tools
-from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.payload import dump, event_of, flag, inner, rest, span_ms, text, token_usage
+from observer.clients.client import Reader, bodies
+from observer.clients.envelope import Envelope, Object
+from observer.clients.payload import event_of, flag, inner, span_ms, text, token_usage
 from observer.core import events
-
-Reader: TypeAlias = Callable[[Object], events.AnyBody | None]
 
 
 class Dialect(NamedTuple):
     """What a client says in a way of its own.
 
-    `aliases` are its names of events, where they are not Claude Code's; `readers` are of further
-    events, by Claude Code's names, or other ones of the same. `correct` turns a tool call as it is
-    reported into what it says; `turn` is the field that names the turn, and `session_variable` the
-    variable that names the session where the payload does not.
+    `aliases` are its names of events; `readers` are of further events, by Claude Code's names, or
+    other ones of the same. `correct` turns a tool call into what it says; `turn` is the field, and
+    `session_variable` the variable, that names the turn and the session.
     """
 
     client: str
@@ -40,32 +38,25 @@ class Dialect(NamedTuple):
         name = self.aliases.get(given, given)
         if given in self.noise:
             return
-        bodies: Iterable[events.AnyBody]
+        found: Iterable[events.AnyBody]
         if name in _TOOL_EVENTS:
             call = self.correct(read_call(payload, failed=name == "PostToolUseFailure"))
-            bodies = tools.effects(call, self.tools)
-        elif reader := self.readers.get(name) or _READERS.get(name):
-            bodies = filter(None, [reader(payload)])
+            found = tools.effects(call, self.tools)
         else:
-            bodies = (
-                events.Custom(name=f"{self.client}:{name}", text=rest(payload, beside=_BASE)),
-            )
-        for body in bodies:
-            session = text(payload, "session_id", "sessionId") or envelope.env.get(
-                self.session_variable, ""
-            )
-            project = envelope.env.get("CLAUDE_PROJECT_DIR")
-            turn = text(payload, self.turn)
-            cwd = text(payload, "cwd")
-            # Without an id, `agent_type` names the main agent's own persona.
-            agent_id = text(payload, "agent_id")
+            reader = self.readers.get(name) or _READERS.get(name)
+            found = bodies(reader, payload, kind=f"{self.client}:{name}", beside=_BASE)
+        session = text(payload, "session_id", "sessionId")
+        session = session or envelope.env.get(self.session_variable, "")
+        project = envelope.env.get("CLAUDE_PROJECT_DIR")
+        cwd, turn = text(payload, "cwd"), text(payload, self.turn)
+        # Without an id, `agent_type` names the main agent's own persona.
+        agent_id = text(payload, "agent_id")
+        for body in found:
             yield replace(
                 event_of(envelope, body, client=self.client, session=session, cwd=cwd, name=given),
-                agent=f"{text(payload, 'agent_type')}/{agent_id}" if agent_id else "",
-                turn=turn,
-                roots=(project,) if project else (),
-                dedup=key_of(session, payload, body, turn),
-            )
+                agent=f"{text(payload, 'agent_type')}/{agent_id}" if agent_id else "", turn=turn,
+                roots=(project,) if project else (), dedup=key_of(session, payload, body, turn),
+            )  # fmt: skip
 
 
 _CONTINUED = "This session is being continued"
@@ -95,14 +86,12 @@ def key_of(session: str, payload: Object, body: events.AnyBody, turn: str) -> st
 def read_call(payload: Object, *, failed: bool) -> tools.ToolCall:
     """Return the tool call that an event reports, whose answer is an error if it failed."""
     return tools.ToolCall(
-        tool=text(payload, "tool_name"),
-        given=inner(payload, "tool_input"),
+        tool=text(payload, "tool_name"), given=inner(payload, "tool_input"),
         response=None if failed else payload.get("tool_response"),
-        error=text(payload, "error") if failed else "",
-        failed=failed,
+        error=text(payload, "error") if failed else "", failed=failed,
         interrupted=failed and bool(flag(payload, "is_interrupt")),
         duration_ms=span_ms(payload, "duration_ms"),
-    )
+    )  # fmt: skip
 
 
 def _subagent(payload: Object) -> events.AnyBody | None:
@@ -122,18 +111,13 @@ def _compaction(payload: Object) -> events.AnyBody:
     return events.Compaction(trigger=text(payload, "trigger"), summary=kept)
 
 
-def _file_changed(payload: Object) -> events.AnyBody:
-    operation = _FILE_CHANGES.get(text(payload, "event"), "edit")
-    return events.FileWrite(path=text(payload, "file_path"), operation=operation)
-
-
 def _task(payload: Object) -> events.AnyBody:
-    given: dict[str, Json] = {
+    given = {
         "taskId": text(payload, "task_id"),
         "subject": text(payload, "task_subject"),
         "description": text(payload, "task_description"),
     }
-    return events.ToolUse(tool=text(payload, "hook_event_name"), input=dump(given))
+    return tools.other(tools.ToolCall(tool=text(payload, "hook_event_name"), given=given))
 
 
 _READERS: Mapping[str, Reader] = {
@@ -149,7 +133,9 @@ _READERS: Mapping[str, Reader] = {
     "SubagentStop": _subagent,
     "PreCompact": _compaction,
     "PostCompact": _compaction,
-    "FileChanged": _file_changed,
+    "FileChanged": lambda payload: events.FileWrite(
+        path=text(payload, "file_path"), operation=_FILE_CHANGES.get(text(payload, "event"), "edit")
+    ),
     "TaskCreated": _task,
     "TaskCompleted": _task,
 }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import orjson
 
 from observer.clients.envelope import Envelope, Object
-from observer.core.events import Event
+from observer.clients.payload import rest
+from observer.core.events import AnyBody, Custom, Event
 
 if TYPE_CHECKING:
     from observer.clients.config_files.context import InstallContext, InstallPlan
@@ -19,13 +20,20 @@ Decoder: TypeAlias = Callable[[Envelope, Object], Iterable[Event]]
 It raises `Undecodable` for what cannot be a payload of the client. Fields and events that it does
 not know are data.
 """
+Reader: TypeAlias = Callable[[Object], AnyBody | Iterable[AnyBody] | None]
+"""Says what an event of a client reports."""
+Installer: TypeAlias = "Callable[[InstallContext], InstallPlan]"
+"""Plans what is put into a client's own files, hooks and MCP server, or taken out."""
 
 
-class Installer(NamedTuple):
-    """Plans what is put into a client's own files, hooks and MCP server, or taken out."""
-
-    install: Callable[[InstallContext], InstallPlan]
-    uninstall: Callable[[InstallContext], InstallPlan]
+def bodies(
+    reader: Reader | None, given: Object, *, kind: str, beside: Collection[str] = ()
+) -> Iterable[AnyBody]:
+    """Return what an event says; one without a reader is kept as it came, named by its `kind`."""
+    if reader is None:
+        return (Custom(name=kind, text=rest(given, beside=beside)),)
+    found = reader(given)
+    return found if isinstance(found, Iterable) else filter(None, (found,))
 
 
 def hook_specific_output(text: str, event: str) -> bytes:
@@ -34,27 +42,15 @@ def hook_specific_output(text: str, event: str) -> bytes:
     return orjson.dumps({"hookSpecificOutput": output})
 
 
-def context_output(text: str) -> bytes:
-    """Return the context of a session's start in the same JSON."""
-    return hook_specific_output(text, "SessionStart")
-
-
-def plain_text(text: str, _event: str) -> bytes:
-    """Return a reminder as it is."""
-    return text.encode()
-
-
 class HookSample(NamedTuple):
-    """A prompt as a client's hook would report it, for the doctor's probes.
+    """A prompt as a hook would report it: in `payload` stand @SESSION@, @FOLDER@ and @TEXT@.
 
-    `payload` is JSON in which @SESSION@, @FOLDER@ and @TEXT@ stand for those of the probe;
-    `environ` are variables that only the client's hooks have. `words` is the hook's command line,
-    our script first, where that is not `post CLIENT EVENT`; its context is then left alone.
+    `words` is the hook's command line, our script first, where that is not `post CLIENT EVENT`; its
+    context is then left alone.
     """
 
     event: str
     payload: str
-    environ: tuple[tuple[str, str], ...] = ()
     words: tuple[str, ...] = ()
 
 
@@ -69,7 +65,6 @@ class Client(NamedTuple):
 
     Attributes:
         name: what its hooks and `observer install` call it.
-        read: the `Decoder`.
         takes_json: False if its payload is not JSON; the decoder then reads `envelope.payload`.
         host: returns the name of the client that really ran the hook; None where only this does.
         installer: None if it cannot be installed.

@@ -50,19 +50,11 @@ class GenericContext(Value):
 
 
 KINDS: Mapping[str, type[events.Body]] = {
-    "session-start": events.SessionStart,
-    "session-end": events.SessionEnd,
-    "prompt": events.Prompt,
-    "reply": events.Reply,
-    "file-write": events.FileWrite,
-    "file-read": events.FileRead,
-    "command": events.Command,
-    "search": events.Search,
-    "delegation": events.Delegation,
-    "tool-use": events.ToolUse,
-    "commit": events.Commit,
-    "custom": events.Custom,
-}
+    "session-start": events.SessionStart, "session-end": events.SessionEnd, "prompt": events.Prompt,
+    "reply": events.Reply, "file-write": events.FileWrite, "file-read": events.FileRead,
+    "command": events.Command, "search": events.Search, "delegation": events.Delegation,
+    "tool-use": events.ToolUse, "commit": events.Commit, "custom": events.Custom,
+}  # fmt: skip
 """The kinds that may be reported; notes have a door of their own."""
 
 _KNOWN = frozenset({"kind", *GenericContext.__struct_fields__, *events.Custom.__struct_fields__})
@@ -80,7 +72,11 @@ def report(payload: Json, *, entry_id: str, at_ms: int) -> events.Event:
     if not isinstance(kind, str) or kind not in KINDS:
         what = quoted(kind) if "kind" in payload else "missing"
         raise BadInput(f"field 'kind': {what}", hint="one of: " + ", ".join(KINDS))
-    beside, own = _of_two(kind, payload)
+    beside, own = payload, payload
+    if kind == events.Commit.__struct_config__.tag and "author" in payload:  # it has one of its own
+        rest_of_it = {name: value for name, value in payload.items() if name != "author"}
+        is_cause = payload["author"] in get_args(Cause)
+        beside, own = (payload, rest_of_it) if is_cause else (rest_of_it, payload)
     context = _convert(beside, GenericContext, kind)
     try:
         body = cast("events.AnyBody", _convert(_spelled_out(kind, own), KINDS[kind], kind))
@@ -93,15 +89,6 @@ def report(payload: Json, *, entry_id: str, at_ms: int) -> events.Event:
     except UnicodeEncodeError as error:
         raise BadInput("an event's text is not valid Unicode", hint="send UTF-8") from error
     return event
-
-
-def _of_two(kind: str, payload: Object) -> tuple[Object, Object]:
-    """Return the context of a report, and its kind; a commit has an `author` of its own."""
-    if kind != events.Commit.__struct_config__.tag or "author" not in payload:
-        return payload, payload
-    rest_of_it = {name: value for name, value in payload.items() if name != "author"}
-    is_cause = payload["author"] in get_args(Cause)
-    return (payload, rest_of_it) if is_cause else (rest_of_it, payload)
 
 
 def ignored(payload: Object) -> tuple[str, ...]:
@@ -117,13 +104,9 @@ def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     """Turn a spooled report into its event; the hook's surroundings fill what it leaves out."""
     who = attribute(envelope.env)
     surroundings: dict[str, Json] = {
-        "kind": envelope.event,
-        "client": who.client or NAME,
-        "session": who.session,
-        "author": who.author,
-        "cwd": envelope.cwd,
-        "host": envelope.host,
-    }
+        "kind": envelope.event, "client": who.client or NAME, "session": who.session,
+        "author": who.author, "cwd": envelope.cwd, "host": envelope.host,
+    }  # fmt: skip
     try:
         return (report({**surroundings, **payload}, entry_id=envelope.id, at_ms=envelope.at_ms),)
     except BadInput as error:
@@ -135,27 +118,17 @@ def schema() -> dict[str, Any]:  # Any: a JSON Schema is open-ended JSON
     types = (GenericContext, *KINDS.values())
     _, found = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     parts = {name: dict(part) for name, part in found.items()}
-    context = parts.pop(GenericContext.__name__)["properties"]
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Event",
-        "oneOf": [
-            _kind_schema(kind, parts.pop(of.__name__), context) for kind, of in KINDS.items()
-        ],
-        "$defs": parts,
-    }
-
-
-def _kind_schema(kind: str, part: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
-    described = {key: part[key] for key in ("description",) if key in part}
-    own = {key: part["properties"][key] for key in ("author",) if key in part["properties"]}
-    return {
-        "title": kind,
-        **described,
-        "type": "object",
-        "properties": {**part["properties"], **context, **own},
-        "required": sorted({"kind", *part["required"]}),
-    }
+    context, kinds = parts.pop(GenericContext.__name__)["properties"], []
+    for kind, of in KINDS.items():
+        part = parts.pop(of.__name__)
+        described = {key: part[key] for key in ("description",) if key in part}
+        own = {key: part["properties"][key] for key in ("author",) if key in part["properties"]}
+        fields = {**part["properties"], **context, **own}
+        required = sorted({"kind", *part["required"]})
+        about = {"type": "object", "properties": fields, "required": required}
+        kinds.append({"title": kind, **described, **about})
+    about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Event"}
+    return {**about, "oneOf": kinds, "$defs": parts}
 
 
 def _event(
@@ -163,20 +136,12 @@ def _event(
 ) -> events.Event:
     by_hash = f"commit:{body.hash}" if isinstance(body, events.Commit) else ""
     return events.Event(
-        id=entry_id,
-        at_ms=at_ms,
-        client=context.client,
-        body=body,
-        session=context.session,
-        agent=context.subagent,
-        turn=context.turn,
-        cwd=context.cwd,
-        roots=context.roots,
-        host=context.host,
-        route=f"{NAME}/{body.__struct_config__.tag}",
+        id=entry_id, at_ms=at_ms, client=context.client, body=body, session=context.session,
+        agent=context.subagent, turn=context.turn, cwd=context.cwd, roots=context.roots,
+        host=context.host, route=f"{NAME}/{body.__struct_config__.tag}",
         dedup=f"{NAME}:{context.client}:{context.id}" if context.id else by_hash,
         author=context.author,
-    )
+    )  # fmt: skip
 
 
 def _spelled_out(kind: str, payload: Object) -> Object:
@@ -207,9 +172,8 @@ def _check(body: events.AnyBody) -> None:
         if isinstance(value, int) and abs(value) > _LARGEST:
             raise BadInput(f"field {field.name!r}: {value!r:.40} is out of range", hint=SEE)
     if isinstance(body, events.Command) and (body.duration_ms or 0) < 0:
-        raise BadInput(
-            "field 'duration_ms' is negative", hint="give milliseconds from start to end"
-        )
+        hint = "give milliseconds from start to end"
+        raise BadInput("field 'duration_ms' is negative", hint=hint)
     if isinstance(body, events.Commit) and not re.fullmatch(
         "[0-9a-f]{40}([0-9a-f]{24})?", body.hash
     ):
@@ -222,8 +186,6 @@ def _time(at: float | str | None, now_ms: int) -> int:
         return now_ms
     at_ms = iso_ms(at) if isinstance(at, str) else at
     if at_ms is None or not _EARLIEST_MS <= at_ms <= now_ms + AHEAD_MS:
-        raise BadInput(
-            f"field 'at': {quoted(at, 40)} is not the time of an event",
-            hint="give milliseconds (not seconds) since 1970 UTC, or ISO 8601, not in the future",
-        )
+        hint = "give milliseconds (not seconds) since 1970 UTC, or ISO 8601, not in the future"
+        raise BadInput(f"field 'at': {quoted(at, 40)} is not the time of an event", hint=hint)
     return int(at_ms)

@@ -13,9 +13,17 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from observer.clients.client import Client, Installer
-from observer.clients.config_files import file_edits
-from observer.clients.config_files.context import InstallContext, InstallPlan, hook_files
-from observer.clients.parts import OwnFile, installer_of, placed
+from observer.clients.config_files.context import (
+    InstallContext,
+    InstallPlan,
+    apply,
+    as_it_was,
+    hook_files,
+    keep_made,
+    missing_folders,
+    remove_made,
+)
+from observer.clients.parts import installer_of, own_file, placed
 from observer.clients.registry import clients
 from observer.core import disk
 from observer.core.errors import BadInput, ObserverError
@@ -58,14 +66,10 @@ def _quoted(word: str) -> str:
 
 def _agent(context: InstallContext) -> bytes:
     described = {
-        "Label": LABEL,
-        "ProgramArguments": [context.observer, "daemon"],
-        "EnvironmentVariables": {ENV_HOME: str(context.home.root)},
-        "RunAtLoad": True,
-        "KeepAlive": {"SuccessfulExit": False},
-        "ProcessType": "Background",
-        "Umask": 0o077,
-    }
+        "Label": LABEL, "ProgramArguments": [context.observer, "daemon"],
+        "EnvironmentVariables": {ENV_HOME: str(context.home.root)}, "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False}, "ProcessType": "Background", "Umask": 0o077,
+    }  # fmt: skip
     written = b"Written by `observer install launchd`; `observer uninstall launchd` removes it."
     text = plistlib.dumps(described, sort_keys=False)
     return text.replace(b"<plist", b"<!-- %b -->\n<plist" % written, 1)
@@ -73,7 +77,7 @@ def _agent(context: InstallContext) -> bytes:
 
 SERVICES = {
     "systemd": installer_of(
-        OwnFile(
+        own_file(
             placed("XDG_CONFIG_HOME", ".config", f"systemd/user/{UNIT}"),
             _unit,
             lambda context: os.fsencode(_quoted(f"{ENV_HOME}={context.home.root}")),
@@ -82,7 +86,7 @@ SERVICES = {
         farewell=[f"Stop it as well: systemctl --user disable --now {UNIT}"],
     ),
     "launchd": installer_of(
-        OwnFile(
+        own_file(
             placed("", "Library/LaunchAgents", f"{LABEL}.plist"),
             _agent,
             lambda context: os.fsencode(f"<string>{escape(str(context.home.root))}</string>"),
@@ -99,26 +103,23 @@ def installable() -> tuple[str, ...]:
 
 
 def install(name: str, context: InstallContext) -> InstallPlan:
-    """Plan the installation for a client, our own scripts included; nothing is touched.
+    """Plan what a context wants of a client, our own scripts included; nothing is touched.
 
-    Raises BadInput for no client, or none of one repository; ConfigInvalid names a file in the way.
+    A removal leaves the scripts, which other clients may run. Raises BadInput for no client, or
+    none of one repository; ConfigInvalid names a file in the way.
     """
-    plan = _installer(name, context).install(context)
-    edits = (*hook_files(context.home), *plan.edits)
-    return replace(plan, edits=edits, root=plan.root or context.project)
+    plan = _installer(name, context)(context)
+    if context.is_wanted:
+        edits = (*hook_files(context.home), *plan.edits)
+        return replace(plan, edits=edits, root=plan.root or context.project)
+    ours, backups = (os.fsencode(context.home.hooks), b"/observer"), context.home.backups
+    # The second, since the command may have moved.
+    return replace(plan, edits=tuple(as_it_was(one, backups, ours=ours) for one in plan.edits))
 
 
 def uninstall(name: str, context: InstallContext) -> InstallPlan:
-    """Plan the removal of our entries; the scripts stay, other clients may run them.
-
-    Raises as `install`.
-    """
-    plan = _installer(name, context).uninstall(context)
-    ours = (os.fsencode(context.home.hooks), b"/observer")  # the command may have moved
-    backups = context.home.backups
-    return replace(
-        plan, edits=tuple(file_edits.as_it_was(edit, backups, ours=ours) for edit in plan.edits)
-    )
+    """Plan the removal of our entries; raise as `install`."""
+    return install(name, replace(context, is_wanted=False))
 
 
 class Installed(NamedTuple):
@@ -137,10 +138,7 @@ class Installed(NamedTuple):
 def everything(
     context: InstallContext, roots: Iterable[str], names: Collection[str] = ()
 ) -> list[Installed]:
-    """Return all that was installed for the user and in repositories, of some clients or of all.
-
-    `roots` are further repositories, beside those that are recorded.
-    """
+    """Return what some clients or all have for the user, in recorded repositories and `roots`."""
     known = map(Path, sorted({*roots, *_recorded_roots(context.home)}))
     inside = (replace(context, project=root) for root in known if root.is_dir())
     found: list[Installed] = []
@@ -199,14 +197,14 @@ def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
     # A hook takes the home it is installed in only if there is a spool in it.
     Spool(home.spool).prepare()
     refusals.prepare(make_private(home.logs) / home.refused.name)
-    folders = file_edits.missing_folders(plan.edits)
-    kept = file_edits.apply(plan.edits, home.backups, at_ms=at_ms)
-    file_edits.keep_made(home, folders)
+    folders = missing_folders(plan.edits)
+    kept = apply(plan.edits, home.backups, at_ms=at_ms)
+    keep_made(home, folders)
     known = _recorded_roots(home)
     if plan.root and str(plan.root) not in known:
         text = "".join(f"{one}\n" for one in (*known, plan.root))
         disk.replace(home.installed_roots, text.encode("utf-8", "surrogateescape"))
-    file_edits.remove_made(home, plan.edits)
+    remove_made(home, plan.edits)
     return kept
 
 
@@ -217,9 +215,8 @@ def _installer(name: str, context: InstallContext) -> Installer:
         names = ", ".join((*installable(), *SERVICES))
         raise BadInput(f"no client is called {name!r}", hint=f"one of: {names}")
     if context.project and not (client and client.per_project):
-        raise BadInput(
-            f"{name} has no settings for one repository", hint="install it without --project"
-        )
+        hint = "install it without --project"
+        raise BadInput(f"{name} has no settings for one repository", hint=hint)
     return installer
 
 

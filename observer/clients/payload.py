@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from observer.clients.envelope import Envelope, Json, Object
@@ -31,16 +31,11 @@ def event_of(
 ) -> Event:
     """Return what a hook call reports; the envelope fills in `session`, `cwd` and `name`."""
     return Event(
-        id=envelope.id,
-        at_ms=envelope.at_ms,
-        client=client,
-        body=body,
-        session=session or envelope.stand_in_session,
-        cwd=cwd or envelope.cwd,
-        host=envelope.host,
+        id=envelope.id, at_ms=envelope.at_ms, client=client, body=body,
+        session=session or envelope.stand_in_session, cwd=cwd or envelope.cwd, host=envelope.host,
         route=f"{envelope.client}/{name or envelope.event}",
         author="person" if isinstance(body, Prompt) else "agent",
-    )
+    )  # fmt: skip
 
 
 def dump(value: Json) -> str:
@@ -55,7 +50,7 @@ def quoted(value: Json, limit: int = 80) -> str:
     return repr(redact_text(str(value)[:_QUOTABLE])[:limit])
 
 
-def rest(given: Object, *, beside: frozenset[str]) -> str:
+def rest(given: Object, *, beside: Collection[str]) -> str:
     """Return the fields that are not in `beside` as JSON text: what an unknown event says."""
     return dump({key: value for key, value in given.items() if key not in beside})
 

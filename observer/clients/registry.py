@@ -1,7 +1,6 @@
-"""The clients that observer knows, of `shelf` and other packages, and whose shell one is in.
+"""The clients that observer knows, and whose shell one is in.
 
-A git hook or a script inherits the variables that an agent sets in its shells; a person's shell has
-those of our recorder. The agent's win: it may have been started from that shell.
+An agent's variables win over those of our recorder: it may have been started from that shell.
 """
 
 from __future__ import annotations

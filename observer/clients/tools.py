@@ -13,18 +13,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import (
-    NOTHING,
-    dump,
-    flag,
-    inner,
-    joined,
-    number,
-    prose,
-    rows,
-    text,
-    words,
-)
+from observer.clients.payload import dump, flag, inner, joined, number, prose, rows, text, words
 from observer.core.events import Command, Delegation, Edit, FileRead, FileWrite, Search, ToolUse
 from observer.core.own_tools import OWN_PRIVATE_TOOLS, own_tool_name
 from observer.core.value import SymbolChanges, Value
@@ -88,13 +77,10 @@ _EXITS = ("exit_code", "exitCode", "exit_status", "returncode")
 
 
 class ToolCall(Value):
-    """One tool call: what was asked, and its result as far as the client reports it.
-
-    `failed` is None where the client does not say; `response` is kept as it came.
-    """
+    """One tool call and its result; `failed` is None where the client does not say."""
 
     tool: str
-    given: Object = NOTHING
+    given: Object = msgspec.field(default_factory=dict)
     response: Json = None
     error: str = ""
     failed: bool | None = None
@@ -109,10 +95,7 @@ Maker: TypeAlias = Callable[[ToolCall], ToolEffect | Delegation]
 def effects(
     call: ToolCall, makers: Mapping[str, Maker], *, patches: Collection[str] = ()
 ) -> Iterator[ToolEffect | Delegation]:
-    """Yield what a tool call did: a patch does something to each of its files.
-
-    `patches` are further names of the tool that applies one.
-    """
+    """Yield what a tool call did, a patch something to each file; `patches` names more tools."""
     if call.tool in PATCHES or call.tool in patches:
         given = text(call.given, "command", "input", "patch", "patchText").partition(
             "\n*** End Patch"
@@ -152,14 +135,11 @@ def command(call: ToolCall) -> Command:
     answer = _object(call.response)
     exit_code = call.exit_code if call.exit_code is not None else number(answer, *_EXITS)
     return Command(
-        command=text(call.given, "command", "cmd"),
-        output=_printed(call, answer),
-        exit_code=exit_code,
-        failed=call.failed if exit_code is None else exit_code != 0,
+        command=text(call.given, "command", "cmd"), output=_printed(call, answer),
+        exit_code=exit_code, failed=call.failed if exit_code is None else exit_code != 0,
         interrupted=call.interrupted or bool(flag(answer, "interrupted")),
-        duration_ms=call.duration_ms,
-        description=text(call.given, "description", "summary"),
-    )
+        duration_ms=call.duration_ms, description=text(call.given, "description", "summary"),
+    )  # fmt: skip
 
 
 def _printed(call: ToolCall, answer: Object) -> str:
@@ -174,7 +154,7 @@ def _printed(call: ToolCall, answer: Object) -> str:
 
 
 def _object(value: Json) -> Object:
-    return value if isinstance(value, dict) else NOTHING
+    return value if isinstance(value, dict) else {}
 
 
 def write(call: ToolCall) -> FileWrite:
@@ -187,14 +167,10 @@ def write(call: ToolCall) -> FileWrite:
     if before is None:
         before = _patched(content, answer, old="+", new="-")
     return FileWrite(
-        path=path,
-        operation="create" if is_new else "write",
-        edits=hunks(answer),
-        content=content,
-        tool=call.tool,
-        error=_why_failed(call),
+        path=path, operation="create" if is_new else "write", edits=hunks(answer), content=content,
+        tool=call.tool, error=call.error or "failed" * bool(call.failed),
         symbols=_symbol_changes(path, before, content),
-    )
+    )  # fmt: skip
 
 
 def append(call: ToolCall) -> FileWrite:
@@ -219,10 +195,7 @@ def delete(call: ToolCall) -> FileWrite:
 
 
 def hunks(answer: Object) -> tuple[Edit, ...]:
-    """Return the replacements of the patch in a tool's answer, with the lines around them.
-
-    What was asked may be a word in the middle of a line; the patch shows in which function.
-    """
+    """Return the replacements of the patch in an answer, with the lines around that show where."""
     patch = [words(hunk, "lines") for hunk in rows(answer, "structuredPatch")]
     return tuple(Edit(old=_side(lines, "-"), new=_side(lines, "+")) for lines in patch if lines)
 
@@ -239,7 +212,7 @@ def unified_hunks(diff: str) -> list[Json]:
     ]
 
 
-def _side(lines: tuple[str, ...], sign: str) -> str:
+def _side(lines: Iterable[str], sign: str) -> str:
     return "\n".join(line[1:] for line in lines if line[:1] in (" ", sign))
 
 
@@ -257,18 +230,12 @@ def _symbol_changes(path: str, before: str | None, after: str | None) -> SymbolC
     return symbol_changes_of(path, before, after)
 
 
-def _why_failed(call: ToolCall) -> str:
-    return call.error or ("failed" if call.failed else "")
-
-
 def _changed(call: ToolCall, operation: _Change, *edits: Edit) -> FileWrite:
     return FileWrite(
-        path=text(call.given, *_PATHS),
-        operation=operation,
-        edits=tuple(each for each in edits if each.old or each.new),
-        tool=call.tool,
-        error=_why_failed(call),
-    )
+        path=text(call.given, *_PATHS), operation=operation,
+        edits=tuple(each for each in edits if each.old or each.new), tool=call.tool,
+        error=call.error or "failed" * bool(call.failed),
+    )  # fmt: skip
 
 
 def read(call: ToolCall) -> FileRead | ToolUse:
@@ -328,12 +295,10 @@ def _searched(call: ToolCall, where: _Where, *, query: str, path: str = "") -> S
     if call.failed:
         return other(call)
     return Search(
-        query=query or path,
-        where=where,
-        path=path if query else "",
+        query=query or path, where=where, path=path if query else "",
         output=said(call) or (_NONE_FOUND if isinstance(call.response, dict) else ""),
         tool=call.tool,
-    )
+    )  # fmt: skip
 
 
 def delegate(call: ToolCall) -> Delegation | ToolUse:
@@ -400,8 +365,6 @@ def _edits(body: str) -> Iterator[Edit]:
     """Yield the replacements of an update, with the lines around them."""
     for hunk in _HUNK.split(body):
         lines = [line or " " for line in hunk.strip("\n").split("\n")]
-        old, new = (
-            "\n".join(line[1:] for line in lines if line[0] in (" ", sign)) for sign in "-+"
-        )
+        old, new = (_side(lines, sign) for sign in "-+")
         if old != new:
             yield Edit(old=old, new=new)

@@ -77,7 +77,7 @@ class Home:
     quiet = _at("quiet.json")
     """Which clients were announced to have gone quiet; see `serve.contexts`."""
     made_folders = _at("made-folders.json")
-    """Which folders installations made; see `clients.config_files.file_edits`."""
+    """Which folders installations made; see `clients.config_files.context`."""
     installed_roots = _at("installed-roots")
     """The repositories in whose own files something was installed, one a line."""
     probes = _at("probes")

@@ -18,7 +18,7 @@ from observer.cli import main
 from observer.core.paths import Home
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
-from tests.support import pipeline_over
+from tests.support import pipeline_over, put_file
 
 
 class Ran(NamedTuple):
@@ -95,8 +95,7 @@ def fill(home: Home) -> Fill:
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to work in, which is the current one."""
     folder = tmp_path / "app"
-    folder.mkdir()
-    (folder / "pyproject.toml").touch()
+    put_file(folder / "pyproject.toml")
     monkeypatch.chdir(folder)
     return folder
 

@@ -17,7 +17,7 @@ from observer.core.events import Event, Remember
 from observer.core.paths import Home
 from observer.store.database import SqliteStore
 from tests.cli.conftest import Run, answered
-from tests.support import pipeline_over
+from tests.support import pipeline_over, put_file
 
 
 @pytest.fixture
@@ -103,8 +103,7 @@ def test_settings_and_the_owner_of_notes_come_along(
     run("backup", "--to", str(tmp_path / "home.tar.gz"))
     assert run("backup", "--to", str(tmp_path / "home.tar.gz")).code == 2
     there = elsewhere()
-    there.root.mkdir(parents=True)
-    there.config.write_text("context_tokens = 900\n")
+    put_file(there.config, "context_tokens = 900\n")
     ran = run("restore", str(tmp_path / "home.tar.gz"))
     assert "setting owner = ana" in ran.out
     assert run("config", "get", "owner").out == "ana\n"
@@ -113,9 +112,7 @@ def test_settings_and_the_owner_of_notes_come_along(
     assert sorted(path.name for path in there.root.glob(".*")) == []
 
 
-def test_a_memory_is_replaced_only_when_asked_and_kept(
-    run: Run, home: Home, filled: Home, tmp_path: Path
-) -> None:
+def test_a_memory_is_replaced_if_asked(run: Run, home: Home, filled: Home, tmp_path: Path) -> None:
     run("backup", str(tmp_path / "copy.db"))
     refused = run("restore", str(tmp_path / "copy.db"))
     assert (refused.code, "add --replace" in refused.err) == (2, True)
@@ -143,9 +140,7 @@ def linked() -> bytes:
     return file.getvalue()
 
 
-def test_what_is_no_backup_changes_nothing(
-    run: Run, home: Home, filled: Home, tmp_path: Path
-) -> None:
+def test_what_is_no_backup_is_refused(run: Run, home: Home, filled: Home, tmp_path: Path) -> None:
     before = held(home)
     for data, said in (
         (b"", "is no backup"),

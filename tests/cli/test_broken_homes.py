@@ -22,7 +22,7 @@ from observer.store.rows import event_json
 from observer.store.tombstones import Tombstones
 from observer.upkeep.home_guard import hold
 from tests.cli.conftest import Run
-from tests.support import Observer, Until
+from tests.support import Observer, Until, put_file
 
 
 def checks(run: Run) -> dict[str, dict[str, str]]:
@@ -48,8 +48,7 @@ def damaged(home: Home) -> None:
 
 
 def no_database(home: Home) -> None:
-    home.root.mkdir(parents=True)
-    home.database.write_bytes(b"something else" * 1000)
+    put_file(home.database, b"something else" * 1000)
 
 
 def unreadable_tombstones(home: Home) -> None:
@@ -69,15 +68,13 @@ def a_folder(home: Home) -> None:
 
 def file_as(name: str) -> Callable[[Home], None]:
     def make(home: Home) -> None:
-        home.root.mkdir(parents=True)
-        (home.root / name).touch()
+        put_file(home.root / name)
 
     return make
 
 
 def bad_config(home: Home) -> None:
-    home.root.mkdir(parents=True)
-    home.config.write_text("http_port = 'x'\n")
+    put_file(home.config, "http_port = 'x'\n")
 
 
 @pytest.mark.parametrize(
@@ -103,9 +100,7 @@ def test_doctor_says_what_is_wrong_and_what_to_do(
     assert wrong[name]["hint"]
 
 
-def test_a_lock_of_another_process_and_a_file_in_the_place_of_the_sockets_are_shown(
-    run: Run, home: Home
-) -> None:
+def test_a_lock_of_another_and_a_file_in_the_sockets_place_are_shown(run: Run, home: Home) -> None:
     with hold(home) as is_ours:
         assert is_ours
         wrong = checks(run)
@@ -193,11 +188,8 @@ def test_events_of_a_clock_that_was_a_year_ahead_are_kept(home: Home, run: Run) 
 
 
 @pytest.mark.slow
-def test_who_wakes_the_daemon_for_an_agent_reads_what_up_prints(
-    home: Home, observer: Observer
-) -> None:
-    home.root.mkdir(parents=True)
-    home.config.write_text("log_level = 7\n")
+def test_who_wakes_the_daemon_reads_what_up_prints(home: Home, observer: Observer) -> None:
+    put_file(home.config, "log_level = 7\n")
     up, wake = observer("up"), observer("wake")
     assert up.returncode
     assert (wake.returncode, wake.stdout, wake.stderr) == (up.returncode, "", up.stderr)
@@ -247,9 +239,7 @@ def test_doctor_counts_damaged_events(run: Run, filled: Home, home: Home) -> Non
 
 @pytest.mark.measured
 @pytest.mark.parametrize("column", ["facts", "files_modified", "summary", "links"])
-def test_a_damaged_item_is_shown_and_made_anew(
-    run: Run, filled: Home, home: Home, column: str
-) -> None:
+def test_a_damaged_item_is_made_anew(run: Run, filled: Home, home: Home, column: str) -> None:
     change(home, f"UPDATE item SET {column} = '{{'")
     refused = run("search", "login")
     assert (refused.code, "is damaged" in refused.err) == (5, True)

@@ -86,7 +86,7 @@ HEAVY = (
     *("starlette", "tokenizers", "tomlkit", "tree_sitter", "uvicorn", "watchfiles", "yaml"),
 )
 TIERS = (
-    (("app", "read", "daemon", "log", "policy", "write"), ()),
+    (("app", "read", "daemon", "policy", "write"), ()),
     (("lifecycle", "pause", "install"), ("apsw",)),
     (("config",), ("asyncio", "tomlkit")),
     (

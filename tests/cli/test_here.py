@@ -40,9 +40,7 @@ def worked(app: Path, fill: Fill, home: Home) -> Path:
     return app
 
 
-def test_it_says_what_is_recorded_of_whom_and_what_the_last_agent_got(
-    run: Run, worked: Path, home: Home, fill: Fill
-) -> None:
+def test_it_says_what_is_recorded_of_whom(run: Run, worked: Path, home: Home, fill: Fill) -> None:
     shown = rows(run)
     file = hook_output.mirror(home, str(worked)) / "CONTEXT.claude-code.md"
     see = "see: observer context --client claude-code"
@@ -59,9 +57,7 @@ def test_it_says_what_is_recorded_of_whom_and_what_the_last_agent_got(
     )  # fmt: skip
 
 
-def test_a_private_shell_is_not_recorded(
-    run: Run, worked: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_private_shell_is_said(run: Run, worked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(worked)
     monkeypatch.setenv("OBSERVER_PRIVATE", "1")
     said = f"{worked}: not recorded: OBSERVER_PRIVATE is set in this shell"
@@ -152,9 +148,7 @@ def test_a_context_is_explained_line_by_line_from_anywhere_and_where_there_is_no
     assert run("context", "--explain", "--json").json["lines"] == []
 
 
-def test_what_was_left_out_is_explained_too(
-    run: Run, filled: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_left_out_is_told(run: Run, filled: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OBSERVER_CONTEXT_TOKENS", "120")
     left = run("context", "--explain", "--json").json["left_out"]
     assert left

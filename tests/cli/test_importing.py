@@ -23,7 +23,7 @@ from observer.local import client
 from observer.store.database import SqliteStore
 from tests.cli.conftest import Run, answered
 from tests.importers.played import BEGUN_MS, fixed_bug, fixed_later
-from tests.support import Until
+from tests.support import Until, put_file
 
 Sessions = Callable[[int], Path]
 DAY_MS = 86_400_000
@@ -38,8 +38,7 @@ def sessions(tmp_path: Path) -> Sessions:
 
     def make(count: int) -> Path:
         shop = Path(os.environ["HOME"]) / "shop"
-        shop.mkdir()
-        (shop / "pyproject.toml").touch()
+        put_file(shop / "pyproject.toml")
         for number in range(count):
             played = fixed_bug(shop, f"s{number:02}", begun_ms=BEGUN_MS + number * DAY_MS)
             played.write(Path(os.environ["HOME"]) / ".claude/projects/-home-shop")
@@ -109,9 +108,7 @@ def test_several_clients_are_named_in_one_command(run: Run, sessions: Sessions) 
     home = sessions(1).parent
     meta = {"id": "c1", "timestamp": "2026-05-28T09:00:00.000Z", "cwd": str(home / "shop")}
     row = {"timestamp": meta["timestamp"], "type": "session_meta", "payload": meta}
-    rollout = home / ".codex/sessions/2026/rollout-c1.jsonl"
-    rollout.parent.mkdir(parents=True)
-    rollout.write_text(json.dumps(row) + "\n")
+    put_file(home / ".codex/sessions/2026/rollout-c1.jsonl", json.dumps(row) + "\n")
     found = run("import", "claude-code", "codex", "--dry-run", "--json").json
     assert [plan["source"] for plan in found] == ["claude-code", "codex"]
     refused = run("import", "claude-code", "codex", str(home), "--dry-run")
@@ -209,9 +206,7 @@ def test_a_damaged_list_of_imports_is_an_empty_one(home: Home) -> None:
 
 
 @pytest.mark.slow
-def test_an_import_goes_on_in_the_background(
-    run: Run, home: Home, sessions: Sessions, until: Until
-) -> None:
+def test_it_goes_on_in_background(run: Run, home: Home, sessions: Sessions, until: Until) -> None:
     """The daemon that comes up finishes what the one before was handed."""
     sessions(60)
     assert run("import", "--yes", "--background").out.splitlines()[-1] == (
@@ -240,8 +235,7 @@ def test_an_import_in_the_background_is_given_up(run: Run, home: Home) -> None:
 @pytest.mark.parametrize("name", ["vi", "memory-files", "bash"])
 def test_a_worker_names_what_it_cannot_follow(run: Run, home: Home, name: str) -> None:
     """Nothing goes on in an export, and a project's files are not the client's."""
-    home.root.mkdir()
-    home.config.write_text(f'follow = ["{name}"]\n')
+    put_file(home.config, f'follow = ["{name}"]\n')
     ran = run("import", "--worker")
     assert ran.code == 2
     assert f"cannot follow '{name}'" in ran.err
@@ -251,8 +245,7 @@ def test_a_worker_names_what_it_cannot_follow(run: Run, home: Home, name: str) -
 @pytest.mark.slow
 def test_the_daemon_follows_the_sessions_of_a_client(run: Run, home: Home, until: Until) -> None:
     """What is older than a minute is stored; the last minute is the hooks'."""
-    home.root.mkdir()
-    home.config.write_text('follow = ["claude-code"]\n')
+    put_file(home.config, 'follow = ["claude-code"]\n')
     shop = Path(os.environ["HOME"]) / "shop"
     shop.mkdir()
     run("up")

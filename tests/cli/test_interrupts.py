@@ -130,9 +130,7 @@ def process(running: Home, tmp_path: Path) -> subprocess.Popen[str]:
     return process
 
 
-def test_who_interrupts_is_told_that_the_daemon_runs(
-    running: Home, process: subprocess.Popen[str]
-) -> None:
+def test_an_interrupt_says_the_daemon_runs(running: Home, process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=60)[1] == "interrupted; the daemon runs as before\n"
     assert process.returncode == 130

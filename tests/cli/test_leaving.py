@@ -17,11 +17,10 @@ from observer.local import client
 from observer.local.spool import Spool
 from observer.upkeep.home_guard import delete
 from tests.cli.conftest import Run, answered
-from tests.support import Git
+from tests.support import Git, put_file
 
 GIVEN = {
-    ".bashrc": b"alias l=ls\n",
-    ".zshrc": b"bindkey -v",
+    ".bashrc": b"alias l=ls\n", ".zshrc": b"bindkey -v",
     ".config/fish/config.fish": b"set -x EDITOR vi\n",
     ".claude/settings.json": b'{\n  "model": "opus",\n  "hooks": {}\n}\n',
     ".claude.json": b'{"mcpServers": {"docs": {"command": "docs"}}, "projects": {}}',
@@ -29,20 +28,16 @@ GIVEN = {
     ".cursor/hooks.json": b'{"version": 1, "hooks": {}}\n',
     ".kiro/settings/mcp.json": b'{\n\t"mcpServers": {}\n}',
     ".codex/config.toml": b'# mine\nmodel = "o4"\n\n[mcp_servers.docs]\ncommand = "docs"\n',
-    ".gemini/settings.json": b'{"theme": "dark"}',
-    ".qwen/settings.json": b"{}",
-    ".factory/settings.json": b"{}\n",
-    ".copilot/config.json": b'{"banner": "never"}\n',
+    ".gemini/settings.json": b'{"theme": "dark"}', ".qwen/settings.json": b"{}",
+    ".factory/settings.json": b"{}\n", ".copilot/config.json": b'{"banner": "never"}\n',
     ".copilot/mcp-config.json": b'{"mcpServers": {}}\n',
     ".config/opencode/opencode.json": b'{"$schema": "https://opencode.ai/config.json"}\n',
-    ".config/kilo/kilo.json": b"{}\n",
-    ".pi/agent/settings.json": b"{}\n",
+    ".config/kilo/kilo.json": b"{}\n", ".pi/agent/settings.json": b"{}\n",
     ".config/zed/settings.json": b'// mine\n{\n  "vim_mode": true,\n}\n',
     ".continue/config.yaml": b"name: mine\nversion: 0.0.1\n",
     ".config/Code/User/mcp.json": b'{"servers": {}}\n',
-    ".codeium/windsurf/mcp_config.json": b"{}\n",
-    ".gitconfig": b"[user]\n\tname = Ana\n",
-}
+    ".codeium/windsurf/mcp_config.json": b"{}\n", ".gitconfig": b"[user]\n\tname = Ana\n",
+}  # fmt: skip
 """What a user has in the files of every client."""
 UNTOUCHED = {
     ".config/fish/config.fish", ".continue/config.yaml", ".copilot/config.json", ".gitconfig",
@@ -57,9 +52,7 @@ def user(home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [name for name in os.environ if name.endswith(("_CONFIG_DIR", "_CONFIG_HOME"))]:
         monkeypatch.delenv(name)
     for name, content in GIVEN.items():
-        path = Path.home() / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        put_file(Path.home() / name, content)
     monkeypatch.chdir(Path.home())
     return Path.home()
 
@@ -107,9 +100,7 @@ def test_nothing_is_left_of_it(run: Run, user: Path, git: Git) -> None:
 
 
 @pytest.mark.measured
-def test_without_names_it_lists_what_is_installed_and_where(
-    run: Run, user: Path, git: Git, home: Home
-) -> None:
+def test_without_names_it_lists_what_is_there(run: Run, user: Path, git: Git, home: Home) -> None:
     shop = hooked(git, run, user / "shop")
     run("install", "bash", "codex")
     before = tree(user)
@@ -128,9 +119,7 @@ def test_without_names_it_lists_what_is_installed_and_where(
     assert tree(user) == before
 
 
-def test_all_is_refused_without_a_terminal_and_to_agents(
-    run: Run, user: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_is_refused_to_agents(run: Run, user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("install", "bash")
     refused = run("uninstall", "--all")
     assert (refused.code, refused.err.splitlines()[-1]) == (2, "hint: add --yes")
@@ -144,8 +133,7 @@ def test_all_is_refused_without_a_terminal_and_to_agents(
 
 def test_the_memory_goes_before_the_program_that_deletes_it(user: Path, home: Home) -> None:
     Spool(home.spool).prepare()
-    (home.root / "venv/bin").mkdir(parents=True)
-    (home.root / "venv/bin/observer").touch()
+    put_file(home.root / "venv/bin/observer")
     seen = []
 
     @contextmanager
@@ -183,8 +171,7 @@ def test_a_commit_is_not_stored_afterwards_even_by_a_hook_that_nobody_found(
     shop = hooked(git, run, user / "shop")
     kept = (shop / ".git/hooks/post-commit").read_bytes()
     assert "left: " in run("uninstall", "--all", "--yes").out
-    (shop / ".git/hooks/post-commit").write_bytes(kept)
-    (shop / ".git/hooks/post-commit").chmod(0o755)
+    put_file(shop / ".git/hooks/post-commit", kept)
     git(shop, "commit", "-q", "--allow-empty", "-m", "Unseen")
     assert list((home.spool / "new").iterdir()) == []
     assert run("status", "--json").json["paused"][0]["where"] == "everywhere"
@@ -209,9 +196,7 @@ def test_the_memory_is_asked_for_separately(
     assert home.root.exists() == is_there
 
 
-def test_a_file_that_goes_is_shown_as_removed_and_one_that_stays_as_written(
-    run: Run, home: Home
-) -> None:
+def test_a_file_that_goes_is_said_removed_one_that_stays_written(run: Run, home: Home) -> None:
     bashrc = Path.home() / ".bashrc"
     assert f"  wrote {bashrc}\n" in run("install", "bash").out
     assert f"  removed {bashrc}\n" in run("uninstall", "bash").out
@@ -222,9 +207,7 @@ def test_a_file_that_goes_is_shown_as_removed_and_one_that_stays_as_written(
 
 
 def test_the_diff_of_a_file_with_line_ends_of_windows_can_be_read(run: Run, home: Home) -> None:
-    settings = Path.home() / ".claude/settings.json"
-    settings.parent.mkdir(parents=True)
-    settings.write_bytes(b'{\r\n  "model": "opus"\r\n}\r\n')
+    put_file(Path.home() / ".claude/settings.json", b'{\r\n  "model": "opus"\r\n}\r\n')
     shown = run("install", "claude-code", "--dry-run").out
     assert '+  "model": "opus",\n' in shown
     assert "\N{REPLACEMENT CHARACTER}" not in shown
@@ -257,8 +240,7 @@ def test_doctor_tells_whose_hooks_are_gone(run: Run, home: Home) -> None:
 
 @pytest.mark.measured
 def test_doctor_misses_no_hooks_of_who_registered_only_the_server(run: Run, home: Home) -> None:
-    (Path.home() / ".claude").mkdir()
-    (Path.home() / ".claude/settings.json").write_text("{")
+    put_file(Path.home() / ".claude/settings.json", "{")
     run("install", "cursor")
     (Path.home() / ".cursor/hooks.json").unlink()
     shutil.rmtree(home.hooks)

@@ -16,6 +16,7 @@ from observer.core import config
 from observer.core.paths import Home
 from observer.index.embed.registry import BUILT_IN
 from tests.cli.conftest import Run
+from tests.support import put_file
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -57,8 +58,7 @@ def test_the_list_shows_what_ships_and_which_is_used(run: Run) -> None:
 
 
 def test_a_model_that_is_broken_or_gone_is_listed_with_its_problem(run: Run, home: Home) -> None:
-    (home.models / "mine").mkdir(parents=True)
-    (home.models / "mine" / "model.toml").touch()
+    put_file(home.models / "mine" / "model.toml")
     assert "no model.onnx" in run("config", "model").out
     home.config.write_text("model = 'gone'")
     ran = run("config", "model")
@@ -103,9 +103,7 @@ def test_what_cannot_be_loaded_is_not_chosen(run: Run, home: Home, name: str, co
     assert not home.config.exists()
 
 
-def test_a_published_model_is_pulled_and_used(
-    run: Run, home: Home, published: tuple[str, str]
-) -> None:
+def test_a_published_model_is_used(run: Run, home: Home, published: tuple[str, str]) -> None:
     url, digest = published
     assert run("config", "set", "model_url", url).code == 0
     assert "model use theirs" in run("config", "model", "pull", "theirs", "--sha256", digest).out

@@ -11,7 +11,7 @@ from observer.core.clock import iso_ms
 from observer.core.paths import Home
 from observer.local.spool import Spool
 from tests.cli.conftest import Run
-from tests.support import Git
+from tests.support import Git, put_file
 
 
 @pytest.fixture
@@ -81,9 +81,7 @@ def test_whoever_looks_while_all_is_paused_hears_of_it(run: Run, home: Home, lin
     assert "observer pause --end" in ran.out + ran.err
 
 
-def test_a_session_is_named_by_our_id_or_the_clients_own(
-    run: Run, home: Home, fill: Callable[..., None]
-) -> None:
+def test_a_session_is_named_by_either_id(run: Run, home: Home, fill: Callable[..., None]) -> None:
     fill([{"kind": "prompt", "text": "x", "client": "cursor", "session": "abc", "cwd": "/"}])
     number = run("sessions", "--json").json[0]["id"]
     ran = run("pause", "--session", str(number))
@@ -159,8 +157,7 @@ def test_it_answers_for_the_current_folder(
     monkeypatch.chdir(excluding)
     assert run("policy").out == f"no policy here\n{excluding}: recorded\n"
 
-    home.root.mkdir(exist_ok=True)
-    home.config.write_text(f'exclude = ["{excluding}/secrets"]')
+    put_file(home.config, f'exclude = ["{excluding}/secrets"]')
     shown = run("policy", str(excluding / "secrets" / "key"), "--json").json
     assert shown["why"] == "`exclude` in config.toml"
 

@@ -18,7 +18,7 @@ import pytest
 
 from observer.core.paths import Home
 from observer.local.spool import Spool
-from tests.support import Git, Until
+from tests.support import Git, Until, put_file
 
 pytestmark = [
     pytest.mark.slow,
@@ -99,8 +99,7 @@ def test_a_home_that_cannot_be_written_names_itself(
 
 
 def test_one_of_an_older_observer_counts_its_events(bound: Bound, home: Home, close: Close) -> None:
-    home.root.mkdir(parents=True)
-    home.database.write_bytes(lzma.decompress(OLD.read_bytes()))
+    put_file(home.database, lzma.decompress(OLD.read_bytes()))
     close(home.root, 0o222)
     assert "stored       5 events, 5 items" in bound("status")
     assert "hint: the home cannot be written: " in bound("search", "invoices")
@@ -124,8 +123,7 @@ def test_a_note_folder_that_is_closed_is_one_line_until_it_is_open(
 ) -> None:
     inner, closed = tmp_path / "vault/inner", tmp_path / "closed"
     for folder in (inner, closed):
-        folder.mkdir(parents=True)
-        (folder / "a.md").write_text("a note")
+        put_file(folder / "a.md", "a note")
         bound("note", "folder", "add", str(folder.parent if folder == inner else folder))
     inner.chmod(0)
     closed.chmod(0)

@@ -22,11 +22,10 @@ from observer.ingest.decode import decode
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 from tests.cli.conftest import Fill, Run, answered
+from tests.support import put_file
 
 
-def test_a_dry_run_shows_what_goes_and_why_and_changes_nothing(
-    run: Run, filled: Home, home: Home
-) -> None:
+def test_a_dry_run_shows_what_goes_and_why(run: Run, filled: Home, home: Home) -> None:
     before = home.database.read_bytes()
     ran = run("purge", "--text", "login", "--dry-run")
     assert "2 events: 1 prompt, 1 file-write" in ran.out
@@ -58,9 +57,7 @@ def test_a_project_goes_as_a_whole(run: Run, filled: Home) -> None:
     assert run("status", "--projects", "--json").json == []
 
 
-def test_a_rebuild_shows_how_far_it_has_come_to_a_person_and_nothing_to_a_script(
-    filled: Home, run: Run
-) -> None:
+def test_a_rebuild_shows_a_person_its_progress_and_a_script_nothing(filled: Home, run: Run) -> None:
     ours, theirs = pty.openpty()
     printed = subprocess.run(
         [sys.executable, "-m", "observer", "doctor", "--rebuild"],
@@ -111,8 +108,7 @@ def test_events_of_an_unknown_client_are_kept_and_named(run: Run, home: Home) ->
 
 def test_a_rebuild_loses_nothing_that_an_older_observer_stored(run: Run, home: Home) -> None:
     packed = Path(__file__).parents[1] / "data/homes/v08-c73f2e50.db.xz"
-    home.root.mkdir(parents=True)
-    home.database.write_bytes(lzma.decompress(packed.read_bytes()))
+    put_file(home.database, lzma.decompress(packed.read_bytes()))
     assert "stored       5 events" in run("status").out
     ran = run("doctor", "--rebuild")
     assert (ran.code, ran.out) == (0, "rebuilt from 5 events\n")
@@ -126,14 +122,11 @@ OLD = "2020-01-01T00:00:00Z"
 def spacious(filled: Home, fill: Fill, home: Home) -> Home:
     text = random.Random(1).randbytes(4000).hex()  # which takes half of it, packed
     fill([{"kind": "command", "command": f"make {text}", "at": OLD, "client": "testbed"}])
-    (home.backups).mkdir(exist_ok=True)
-    (home.backups / "a.db").write_bytes(b"x" * 5000)
+    put_file(home.backups / "a.db", b"x" * 5000)
     return home
 
 
-def test_every_part_is_shown_and_events_are_counted_by_project_and_type(
-    run: Run, spacious: Home
-) -> None:
+def test_every_part_and_events_by_project_and_type_are_shown(run: Run, spacious: Home) -> None:
     found = run("status", "--space", "--json").json
     size = sum(path.stat().st_size for path in spacious.root.rglob("*") if path.is_file())
     assert found["total"] == sum(found["files"].values())
@@ -151,9 +144,7 @@ def test_every_part_is_shown_and_events_are_counted_by_project_and_type(
     assert found["events"]["oldest_at"] == found["projects"]["unassigned"]["newest_at"]
 
 
-def test_what_retention_takes_out_next_is_shown(
-    run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_retention_is_foretold(run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("status", "--space", "--json").json["expired"]["events"] == 0
     monkeypatch.setenv("OBSERVER_RETENTION_BY_TYPE", "prompt=1,command=90")
     monkeypatch.setenv("OBSERVER_MAX_HOME_MB", "500")
@@ -186,9 +177,7 @@ def test_a_size_that_is_exceeded_shows_copies_and_events(run: Run, spacious: Hom
     assert run("config", "set", "max_home_mb", "1", "--json").out == ""
 
 
-def test_a_limit_shows_what_goes_and_changes_nothing_before_somebody_agrees(
-    run: Run, spacious: Home
-) -> None:
+def test_a_limit_shows_what_goes_and_waits_for_consent(run: Run, spacious: Home) -> None:
     assert run("config", "set", "retention_days", "36500").out.endswith("in force from now on\n")
     assert config.load(spacious).retention_days == 36_500
 
@@ -204,9 +193,7 @@ def test_a_limit_shows_what_goes_and_changes_nothing_before_somebody_agrees(
     assert run("status", "--json").json["unconfirmed"] == []
 
 
-def test_a_limit_that_is_written_by_hand_waits_and_the_status_names_the_command(
-    run: Run, spacious: Home
-) -> None:
+def test_a_limit_written_by_hand_waits_and_status_says_how(run: Run, spacious: Home) -> None:
     spacious.config.write_text('retention_days = 30\nretention_by_type = ["command=9"]\n')
     shown = run("status").out
     assert "deletes nothing until you agree: observer config set retention_days 30\n" in shown
@@ -220,9 +207,7 @@ def test_a_limit_that_is_written_by_hand_waits_and_the_status_names_the_command(
     assert run("status", "--json").json["unconfirmed"] == []
 
 
-def test_an_agent_sets_no_limit_and_gives_no_memories_away(
-    run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_agent_sets_no_limit(run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
     ran = run("config", "set", "retention_days", "30", "--yes")
     assert "an agent sets no limit" in ran.err

@@ -25,11 +25,10 @@ from observer.notes.folders.writing import NoteVersions
 from observer.tools import hook_output
 from tests.cli.conftest import Fill, Run
 from tests.importers.played import fixed_bug
+from tests.support import put_file
 
 
-def test_search_sessions_and_projects_are_for_people_and_for_scripts(
-    run: Run, filled: Home
-) -> None:
+def test_search_sessions_and_projects_are_for_people_and_scripts(run: Run, filled: Home) -> None:
     hit = run("search", "login", "--json").json["observations"][0]
     scope, notice, first = run("search", "login").out.splitlines()[:3]
     assert scope == "in app (--all: in all projects)"
@@ -105,9 +104,7 @@ def test_reads_say_that_events_wait(run: Run, filled: Home) -> None:
     assert "1 event waits to be stored" in run("search", "bench").err
 
 
-def test_a_folder_that_was_deleted_meanwhile_is_still_one_to_ask_from(
-    run: Run, filled: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deleted_folder_asks_too(run: Run, filled: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = filled.root / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
@@ -120,9 +117,7 @@ def test_a_folder_that_was_deleted_meanwhile_is_still_one_to_ask_from(
         assert run(*line.split()).code == 3, line
 
 
-def test_search_without_words_lists_the_newest_and_failed_only_what_failed(
-    run: Run, fill: Fill, app: Path
-) -> None:
+def test_a_search_without_words_lists_the_newest_or_failed(run: Run, fill: Fill, app: Path) -> None:
     at = "2026-11-21T10:0{}:00Z"
     commands = (("make", 0), ("make bench", 2), ("make docs", 0))
     fill(
@@ -171,8 +166,7 @@ DAY_MS = 86_400_000
 def earlier(fill: Fill, tmp_path: Path) -> None:
     """A session of three days ago, in another project."""
     folder = tmp_path / "shop"
-    folder.mkdir()
-    (folder / "pyproject.toml").touch()
+    put_file(folder / "pyproject.toml")
     at = time.time_ns() // 1_000_000 - 3 * DAY_MS
     here = {"cwd": str(folder), "session": "s0", "client": "testbed", "at": at}
     fill([{"kind": "prompt", "text": "count the parcels", **here}])
@@ -224,9 +218,7 @@ def test_a_day_and_a_session_are_shown_to_people(run: Run, filled: Home) -> None
         assert [item["type"] for item in shown["items"]] == ["turn", "command", "file-write"]
 
 
-def test_a_day_without_anything_and_a_session_that_is_not_there_say_so(
-    run: Run, earlier: None, app: Path
-) -> None:
+def test_an_empty_day_and_a_missing_session_say_so(run: Run, earlier: None, app: Path) -> None:
     assert run("today").out.splitlines()[1].startswith("nothing is recorded since ")
     for words in (("nosuch",), ()):
         ran = run("show", *words, "--json")
@@ -271,9 +263,7 @@ def bare(tmp_path: Path, fill: Callable[..., None], monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(("line", "said"), EMPTY, ids=[line for line, _ in EMPTY])
-def test_an_empty_answer_says_what_next(
-    run: Run, bare: Home, home: Home, line: str, said: str
-) -> None:
+def test_what_is_empty_says_next(run: Run, bare: Home, home: Home, line: str, said: str) -> None:
     home.logs.mkdir(exist_ok=True)
     (home.logs / "daemon.log").touch()
     ran = run(*line.split())
@@ -283,9 +273,7 @@ def test_an_empty_answer_says_what_next(
         assert json.loads(run(*line.split(), "--json").out) == []
 
 
-def test_words_that_only_an_option_leaves_out_are_not_called_unknown(
-    run: Run, filled: Home
-) -> None:
+def test_words_that_an_option_leaves_out_are_not_called_unknown(run: Run, filled: Home) -> None:
     word = run("search", "--json").json["observations"][0]["title"].split()[-1]
     said = run("search", word, "--branch", "no-such-branch").out
     assert "\nthe options leave out what holds these words: leave one out, or ask" in said
@@ -312,9 +300,7 @@ def test_a_change_of_a_note_folder_has_its_time_too(run: Run, filled: Home, home
     assert "at_ms" not in shown[0]
 
 
-def test_a_time_is_iso_8601_under_a_name_that_tools_use(
-    run: Run, filled: Home, fill: Fill, app: Path
-) -> None:
+def test_a_time_is_iso_8601_as_in_tools(run: Run, filled: Home, fill: Fill, app: Path) -> None:
     fixed_bug(app, "old").write(Path(os.environ["HOME"]) / ".claude/projects/-app")
     fill([{"kind": "command", "command": "make", "client": "codex", "cwd": str(app)}])
     times = {"status": "last_stored_at", "status --space": "newest_at", "sessions": "last_at"}
@@ -331,8 +317,7 @@ LINE = "2026-11-28T23:30:01.250Z INFO observer.serve.daemon: up"
 
 @pytest.fixture
 def logged(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    home.logs.mkdir(parents=True)
-    (home.logs / "daemon.log").write_text(f"{LINE}\n  a line of a traceback\n")
+    put_file(home.logs / "daemon.log", f"{LINE}\n  a line of a traceback\n")
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     yield
@@ -352,9 +337,7 @@ def test_times_are_those_of_the_reader_or_in_utc(run: Run) -> None:
     assert LINE in run("log", "--daemon", "--json").out
 
 
-def test_a_search_of_the_team_without_a_server_is_one_of_this_home_of_all_kinds(
-    run: Run, filled: Home
-) -> None:
+def test_a_team_search_without_a_server_is_of_this_home_alone(run: Run, filled: Home) -> None:
     ran = run("search", "cart", "--scope", "team")
     assert (ran.code, "searched here alone: no share is on a server" in ran.out) == (0, True)
     assert "--scope team finds all kinds" in run("search", "cart", "--scope", "team", "--notes").err

@@ -10,6 +10,7 @@ import pytest
 
 from observer.core.paths import Home
 from tests.cli.conftest import Run, answered
+from tests.support import put_file
 
 SETTINGS = b'{\n  "model": "opus"\n}\n'
 BROKEN = b'{"hooks": {'
@@ -20,8 +21,7 @@ def user(home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user of bash and Claude Code, in no repository."""
     user = Path.home()
     (user / ".bashrc").write_text("alias l=ls\n")
-    (user / ".claude").mkdir()
-    (user / ".claude/settings.json").write_bytes(SETTINGS)
+    put_file(user / ".claude/settings.json", SETTINGS)
     monkeypatch.setenv("PATH", f"{user / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("SHELL", "/bin/bash")
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
@@ -78,8 +78,7 @@ def test_a_person_is_asked_once(user: Path) -> None:
 
 @pytest.mark.slow
 def test_a_file_that_does_not_parse_stops_its_client_only(run: Run, user: Path) -> None:
-    (user / ".cursor").mkdir()
-    (user / ".cursor/hooks.json").write_bytes(BROKEN)
+    put_file(user / ".cursor/hooks.json", BROKEN)
     done = run("install", "--yes")
     assert done.code == 1
     assert "cursor was not installed" in done.err

@@ -21,7 +21,7 @@ from observer.store.shares import ShareState, tombstone_key
 from observer.sync.carriers import create_share, open_files
 from observer.sync.outgoing import left_key
 from tests.cli.conftest import Run
-from tests.support import pipeline_over
+from tests.support import pipeline_over, put_file
 from tests.sync.conftest import Server, server
 
 __all__ = ["server"]
@@ -36,8 +36,7 @@ class Desk:
         self._observer = observer
         self._env = {"OBSERVER_HOME": str(home), "OBSERVER_OWNER": person}
         self.shop = folder / "shop"
-        self.shop.mkdir(parents=True)
-        (self.shop / "pyproject.toml").touch()
+        put_file(self.shop / "pyproject.toml")
 
     def __call__(self, *words: str) -> Any:
         ran = self._observer(*words, "--json", PWD=str(self.shop), **self._env)
@@ -60,9 +59,7 @@ def desks(observer: Observer, tmp_path: Path, home: Home) -> Iterator[tuple[Desk
 
 
 @pytest.mark.slow(most_s=300)
-def test_a_share_on_a_server_is_founded_and_joined_by_its_address(
-    desks: tuple[Desk, Desk], server: Server
-) -> None:
+def test_a_share_on_a_server_is_joined_by_address(desks: tuple[Desk, Desk], server: Server) -> None:
     ana, ben = desks
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
         connection.execute("CREATE DATABASE desks")
@@ -116,9 +113,7 @@ def test_what_one_machine_knows_the_other_finds(desks: tuple[Desk, Desk], tmp_pa
     assert ana("sync", "status") == []
 
 
-def test_what_cannot_be_shared_or_left_says_why(
-    run: Run, filled: Home, app: Path, tmp_path: Path
-) -> None:
+def test_what_is_refused_says_why(run: Run, filled: Home, app: Path, tmp_path: Path) -> None:
     assert "observer sync add" in run("sync", "status").out
     ran = run("sync", "add", str(tmp_path / "nothing"), "--all", "--yes")
     assert (ran.code, "error: " in ran.err) == (7, True)
@@ -223,9 +218,7 @@ def test_what_others_deleted_is_not_offered_back(run: Run, home: Home) -> None:
     assert "for good" in run("show", str(item_id(1))).err
 
 
-def test_a_removal_that_was_killed_is_completed_and_forgets_who_it_was(
-    run: Run, home: Home, tmp_path: Path
-) -> None:
+def test_a_killed_removal_is_completed_and_forgotten(run: Run, home: Home, tmp_path: Path) -> None:
     url = str(tmp_path / "share")
     create_share(url, home.root, person="ana").close()
     keep_share(home, url)
@@ -236,9 +229,7 @@ def test_a_removal_that_was_killed_is_completed_and_forgets_who_it_was(
         assert (reader.shares(), reader.meta(left_key(url))) == ([], "")
 
 
-def test_a_share_that_is_joined_with_a_code_begins_anew(
-    run: Run, home: Home, filled: Home, tmp_path: Path
-) -> None:
+def test_a_join_by_code_begins_anew(run: Run, home: Home, filled: Home, tmp_path: Path) -> None:
     del filled
     url = str(tmp_path / "share")
     create_share(url, tmp_path / "ana", person="ana").close()
@@ -262,9 +253,7 @@ def test_a_folder_in_a_work_tree_is_refused(
 
 
 @pytest.mark.slow
-def test_a_share_that_is_away_is_said_and_fails(
-    desks: tuple[Desk, Desk], observer: Observer, tmp_path: Path
-) -> None:
+def test_a_share_away_is_said(desks: tuple[Desk, Desk], observer: Observer, tmp_path: Path) -> None:
     ana, share = desks[0], tmp_path / "share"
     ana("remember", "The cart needs a lock.", "--project", str(ana.shop))
     ana("sync", "add", str(share), "--create", "--all", "--yes")

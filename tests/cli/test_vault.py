@@ -13,7 +13,7 @@ from observer.core.paths import Home
 from observer.notes.folders.grammar import fields_of, parts_of
 from observer.store.database import SqliteStore
 from tests.cli.conftest import Fill, Run
-from tests.support import pipeline_over
+from tests.support import pipeline_over, put_file
 
 
 @pytest.fixture
@@ -35,9 +35,7 @@ def noted(filled: Home, home: Home, app: Path) -> Home:
     return home
 
 
-def test_notes_and_sessions_are_files_that_a_second_export_replaces(
-    run: Run, noted: Home, tmp_path: Path
-) -> None:
+def test_notes_and_sessions_are_files_made_again(run: Run, noted: Home, tmp_path: Path) -> None:
     folder = tmp_path / "vault"
     assert run("export", "--vault", str(folder)).out == f"3 files in {folder}\n"
     files = {str(path.relative_to(folder)) for path in folder.rglob("*.md")}
@@ -63,8 +61,7 @@ def test_notes_and_sessions_are_files_that_a_second_export_replaces(
     assert {path: path.read_bytes() for path in before} == before
     assert (folder / "mine.md").read_text() == "mine"
 
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "a.md").touch()
+    put_file(tmp_path / "mine" / "a.md")
     ran = run("export", "--vault", str(tmp_path / "mine"))
     assert (ran.code, "holds other files" in ran.err) == (2, True)
 

@@ -14,6 +14,7 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
 from tests.cli.conftest import Run
+from tests.support import put_file
 
 
 def test_post_spools_one_event_from_arguments(run: Run, home: Home) -> None:
@@ -49,9 +50,7 @@ def test_post_refuses_what_is_not_json(run: Run, home: Home, stdin: str) -> None
     assert Spool(home.spool).depth() == 0
 
 
-def test_post_adds_where_it_was_called(
-    run: Run, home: Home, app: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_post_adds_place(run: Run, home: Home, app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "abc")
     run("post", "custom", "name=deploy")
     (entry,) = Spool(home.spool).claim(at_most=9)
@@ -65,11 +64,8 @@ def test_a_field_that_is_none_is_refused(run: Run, home: Home, words: tuple[str,
     assert Spool(home.spool).depth() == 0
 
 
-def test_a_setting_is_changed_and_comments_stay_but_what_is_no_toml_is_left_alone(
-    run: Run, home: Home
-) -> None:
-    home.root.mkdir()
-    home.config.write_text("# mine\nlog_level = 'info' # quiet\n")
+def test_a_setting_is_changed_comments_stay_and_no_toml_is_left_alone(run: Run, home: Home) -> None:
+    put_file(home.config, "# mine\nlog_level = 'info' # quiet\n")
     assert run("config", "set", "log_level", "debug").code == 0
     assert run("config", "get", "log_level").out == "debug\n"
     assert home.config.read_text() == '# mine\nlog_level = "debug" # quiet\n'
@@ -87,9 +83,7 @@ def test_a_daemon_that_a_setting_restarts_is_said(run: Run, home: Home) -> None:
     assert client.is_running(home)
 
 
-def test_a_list_is_set_from_its_words_and_what_it_holds_no_longer_is_named(
-    run: Run, home: Home
-) -> None:
+def test_a_list_is_set_from_words_and_what_goes_is_named(run: Run, home: Home) -> None:
     assert run("config", "set", "exclude", "/a", "/b", "--json").json == {"exclude": ["/a", "/b"]}
     assert run("config", "--help").code == 0
     assert run("config", "--json").json["exclude"] == ["/a", "/b"]
@@ -117,8 +111,7 @@ def test_an_event_that_cannot_be_spooled_is_shown_with_its_cause(
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that is a project, and a shell that is a person's."""
     folder = tmp_path / "shop"
-    folder.mkdir()
-    (folder / "pyproject.toml").touch()
+    put_file(folder / "pyproject.toml")
     monkeypatch.chdir(folder)
     for name in ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "AI_AGENT", "AGENT"):
         monkeypatch.delenv(name, raising=False)
@@ -132,9 +125,7 @@ def daemon(home: Home, here: Path) -> Iterator[Home]:
 
 
 @pytest.mark.slow
-def test_a_person_chooses_what_is_given(
-    run: Run, daemon: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_person_chooses_context(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     item = str(run("remember", "Tests need Redis", "--json").json["id"])
 
     def given() -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,6 +14,7 @@ import pytest
 from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.installers import install, perform, uninstall
 from observer.core.paths import Home
+from tests.support import ended, put_file
 
 AT_MS = 1_795_000_000_000
 Run = Callable[[str], InstallPlan]
@@ -29,36 +29,26 @@ def context(home: Home, tmp_path: Path) -> InstallContext:
     for name in ("ZDOTDIR", *(name for name in environ if name.endswith(("_CONFIG_DIR", "_HOME")))):
         environ.pop(name, None)
     return InstallContext(
-        home=home,
-        user_home=tmp_path / "home",
-        observer="/opt/observer/bin/observer",
-        environ=environ,
-        folder=tmp_path,
-    )
+        home=home, user_home=tmp_path / "home", observer="/opt/observer/bin/observer",
+        environ=environ, folder=tmp_path,
+    )  # fmt: skip
+
+
+def performed(plan: InstallPlan, context: InstallContext) -> InstallPlan:
+    perform(plan, context.home, at_ms=AT_MS)
+    return plan
 
 
 @pytest.fixture
 def put(context: InstallContext) -> Run:
     """Install a client for good."""
-
-    def run(name: str) -> InstallPlan:
-        plan = install(name, context)
-        perform(plan, context.home, at_ms=AT_MS)
-        return plan
-
-    return run
+    return lambda name: performed(install(name, context), context)
 
 
 @pytest.fixture
 def drop(context: InstallContext) -> Run:
     """Uninstall a client for good."""
-
-    def run(name: str) -> InstallPlan:
-        plan = uninstall(name, context)
-        perform(plan, context.home, at_ms=AT_MS)
-        return plan
-
-    return run
+    return lambda name: performed(uninstall(name, context), context)
 
 
 @pytest.fixture
@@ -83,13 +73,8 @@ def files(context: InstallContext) -> Files:
 
 def path_of_new_git(folder: Path) -> str:
     """Return a PATH whose git says that it is 2.54, and is the real one in all else."""
-    folder.mkdir()
-    script = folder / "git"
-    real = shutil.which("git")
-    script.write_text(
-        f'#!/bin/sh\n[ "$1" = version ] && echo git version 2.54.0 && exit\nexec {real} "$@"\n'
-    )
-    script.chmod(0o755)
+    says = '[ "$1" = version ] && echo git version 2.54.0 && exit'
+    put_file(folder / "git", f'#!/bin/sh\n{says}\nexec {shutil.which("git")} "$@"\n')
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
@@ -109,15 +94,7 @@ def tmux(context: InstallContext) -> Iterator[Tmux]:
         words = ["tmux", "-u", "-S", f"{folder}/s", "-f", os.devnull]
 
         def run(*command: str) -> str:
-            done = subprocess.run(
-                [*words, *command],
-                env=here,
-                check=False,
-                capture_output=True,
-                text=True,
-                timeout=30,
-            )
-            return done.stdout.strip()
+            return str(ended([*words, *command], env=here, timeout=30).stdout).strip()
 
         yield run
         run("kill-server")

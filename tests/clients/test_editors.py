@@ -14,6 +14,7 @@ from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import install, perform
 from observer.core.errors import ConfigInvalid
 from tests.clients.conftest import Run
+from tests.support import put_file
 
 
 def loaded(context: InstallContext, name: str) -> Any:
@@ -21,9 +22,7 @@ def loaded(context: InstallContext, name: str) -> Any:
 
 
 def write(context: InstallContext, name: str, value: object) -> None:
-    path = context.user_home / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value, indent=2))
+    put_file(context.user_home / name, json.dumps(value, indent=2))
 
 
 def commands(value: object) -> list[str]:
@@ -76,9 +75,7 @@ def test_claude_gets_each_event_once(context: InstallContext, put: Run) -> None:
     }
 
 
-def test_our_handler_is_taken_out_of_a_group_that_others_share(
-    context: InstallContext, drop: Run
-) -> None:
+def test_our_handler_leaves_a_group_of_others(context: InstallContext, drop: Run) -> None:
     ours = {"type": "command", "command": f"{context.home.hooks}/post claude-code Stop"}
     theirs = {"type": "command", "command": "say done"}
     write(context, ".claude/settings.json", {"hooks": {"Stop": [{"hooks": [ours, theirs]}]}})
@@ -137,9 +134,7 @@ def test_the_line_runs_in_a_shell_even_from_a_home_with_spaces(spaced: InstallCo
 # --- the MCP server ------------------------------------------------------------------------------
 
 
-def test_another_server_of_our_name_is_never_overwritten(
-    context: InstallContext, drop: Run
-) -> None:
+def test_another_server_of_our_name_is_not_replaced(context: InstallContext, drop: Run) -> None:
     theirs = {"mcpServers": {"observer": {"command": "node", "args": ["observer.js"]}}}
     write(context, ".cursor/mcp.json", theirs)
     with pytest.raises(ConfigInvalid, match=r"mcp\.json: another MCP server"):
@@ -167,9 +162,7 @@ def test_what_a_user_added_to_our_server_stays(
     assert not (context.user_home / ".cursor/mcp.json").exists()
 
 
-def test_the_server_is_shown_of_a_home_elsewhere(
-    context: InstallContext, spaced: InstallContext
-) -> None:
+def test_a_server_names_a_home_elsewhere(context: InstallContext, spaced: InstallContext) -> None:
     perform(install("cursor", spaced), spaced.home, at_ms=1)
     entry = loaded(context, ".cursor/mcp.json")["mcpServers"]["observer"]
     assert entry["env"] == {"OBSERVER_HOME": str(spaced.home.root)}
@@ -180,9 +173,7 @@ def test_the_server_is_shown_of_a_home_elsewhere(
 # --- Cursor --------------------------------------------------------------------------------------
 
 
-def test_cursor_gets_only_events_that_every_version_knows(
-    context: InstallContext, put: Run
-) -> None:
+def test_cursor_gets_events_that_every_version_knows(context: InstallContext, put: Run) -> None:
     put("cursor")
     written = loaded(context, ".cursor/hooks.json")
     assert written["version"] == 1
@@ -210,9 +201,7 @@ def test_a_linked_hooks_file_is_refused_since_cursor_refuses_it(context: Install
         install("cursor", context)
 
 
-def test_uninstalling_takes_out_events_of_an_older_version_too(
-    context: InstallContext, drop: Run
-) -> None:
+def test_events_of_an_older_version_are_taken_out(context: InstallContext, drop: Run) -> None:
     retired = {"command": f"{context.home.hooks}/post cursor preToolUse"}
     theirs = {"command": "x"}
     hooks = {"preToolUse": [retired, theirs], "stop": [retired]}
@@ -227,9 +216,7 @@ def test_uninstalling_takes_out_events_of_an_older_version_too(
 # --- Kiro ----------------------------------------------------------------------------------------
 
 
-def test_kiro_gets_both_formats_and_agents_of_the_user_the_hooks(
-    context: InstallContext, put: Run
-) -> None:
+def test_kiro_gets_both_formats_and_agents_hooks(context: InstallContext, put: Run) -> None:
     write(context, ".kiro/agents/mine.json", {"name": "mine", "tools": ["fs_read"]})
     put("kiro")
     mine = loaded(context, ".kiro/agents/mine.json")
@@ -254,17 +241,13 @@ def test_kiro_gets_both_formats_and_agents_of_the_user_the_hooks(
     assert agent["hooks"]["postToolUse"][0]["matcher"] == "*"
 
 
-def test_an_agent_of_ours_that_the_user_changed_keeps_the_change(
-    context: InstallContext, put: Run
-) -> None:
+def test_an_agent_of_ours_keeps_what_was_changed(context: InstallContext, put: Run) -> None:
     write(context, ".kiro/agents/observer.json", {"name": "observer", "tools": ["fs_read"]})
     put("kiro")
     assert loaded(context, ".kiro/agents/observer.json")["tools"] == ["fs_read"]
 
 
-def test_hooks_that_kiro_converted_itself_are_not_left_twice(
-    context: InstallContext, put: Run
-) -> None:
+def test_hooks_that_kiro_converted_are_not_twice(context: InstallContext, put: Run) -> None:
     line = f"{context.home.hooks}/post kiro-cli stop"
     converted = {"name": "x", "trigger": "Stop", "action": {"type": "command", "command": line}}
     theirs = {"name": "y", "trigger": "Stop", "action": {"type": "agent", "prompt": "tidy"}}
@@ -301,8 +284,7 @@ def test_cline_has_the_server_in_a_transport(context: InstallContext, put: Run, 
 
 def test_a_hook_of_somebody_else_for_an_event_of_cline_is_refused(context: InstallContext) -> None:
     theirs = context.user_home / ".cline" / "hooks" / "PostToolUse"
-    theirs.parent.mkdir(parents=True)
-    theirs.write_text("#!/bin/sh\necho {}\n")
+    put_file(theirs, "#!/bin/sh\necho {}\n")
     with pytest.raises(ConfigInvalid, match="somebody else") as refused:
         install("cline", context)
     assert f"{context.home.hooks}/cline PostToolUse" in refused.value.hint

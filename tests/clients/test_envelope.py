@@ -41,16 +41,9 @@ def test_every_field_has_its_place() -> None:
     assert opened(
         b"cwd=/r", b"ppid=7", b"host=box", b"arg=a", b"arg=", b"env.A=1", b"env.git.head=ff"
     ) == Envelope(
-        id="e1",
-        at_ms=AT_MS,
-        client="git",
-        event="post-commit",
-        cwd="/r",
-        ppid="7",
-        host="box",
-        args=("a", ""),
-        env={"A": "1", "git.head": "ff"},
-    )
+        id="e1", at_ms=AT_MS, client="git", event="post-commit", cwd="/r", ppid="7", host="box",
+        args=("a", ""), env={"A": "1", "git.head": "ff"},
+    )  # fmt: skip
 
 
 @given(st.lists(st.binary(max_size=12).filter(lambda part: b"\0" not in part)), st.binary())
@@ -227,9 +220,7 @@ def test_only_reminders_before_the_words_are_taken_away() -> None:
         ("AGENT=1", "", ""),
     ],
 )
-def test_an_agents_shell_is_known_by_its_variables(
-    variables: str, client: str, session: str
-) -> None:
+def test_an_agents_shell_is_known_by_variables(variables: str, client: str, session: str) -> None:
     env = dict(one.split("=") for one in variables.split())
     assert env.keys() & agent_variables()
     in_a_shell = {**env, "OBSERVER_SESSION": "zsh-77-1763715600"}

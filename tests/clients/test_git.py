@@ -16,20 +16,15 @@ from observer.clients.shelf import git as git_client
 from observer.clients.shelf.git import missing_hooks, version
 from observer.core.errors import BadInput, ConfigInvalid
 from observer.core.paths import Home
+from tests.support import ended, put_file
 
 EVENTS = ["post-commit", "post-applypatch", "post-merge", "post-checkout", "post-rewrite"]
 
 
 def git(context: InstallContext, *words: str, folder: Path | None = None) -> str:
-    run = subprocess.run(
-        ["git", *words],
-        cwd=folder or context.folder,
-        env={**context.environ, "HOME": str(context.user_home)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return run.stdout.strip()
+    env = {**context.environ, "HOME": str(context.user_home)}
+    done = ended(["git", *words], cwd=folder or context.folder, env=env, check=True)
+    return str(done.stdout).strip()
 
 
 @pytest.fixture
@@ -105,17 +100,14 @@ def test_the_file_is_the_one_git_would_write(
     new_git: InstallContext, variable: str, value: str, there: str, path: str
 ) -> None:
     if there:
-        (new_git.user_home / there).parent.mkdir(parents=True)
-        (new_git.user_home / there).write_text("[user]\n\tname = Ana\n")
+        put_file(new_git.user_home / there, "[user]\n\tname = Ana\n")
     environ = {**new_git.environ, variable: value.format(new_git.user_home)} if variable else None
     context = replace(new_git, environ=environ or new_git.environ)
     assert install("git", context).edits[-1].path == new_git.user_home / path
 
 
 @pytest.mark.measured
-def test_a_named_project_gets_it_in_its_own_configuration(
-    new_git: InstallContext, tmp_path: Path
-) -> None:
+def test_a_project_gets_its_own_configuration(new_git: InstallContext, tmp_path: Path) -> None:
     git(new_git, "init", "-q", "shop")
     named = replace(new_git, project=tmp_path / "shop")
     make(install("git", named), named)
@@ -170,9 +162,7 @@ def test_a_repository_without_a_work_tree_is_not_called_none(repository: Install
         install("git", inside)
 
 
-def test_a_subfolder_and_a_worktree_share_the_hooks(
-    repository: InstallContext, tmp_path: Path
-) -> None:
+def test_subfolder_and_worktree_share_hooks(repository: InstallContext, tmp_path: Path) -> None:
     commit(repository)
     git(repository, "worktree", "add", "-q", str(tmp_path / "tree"))
     make(install("git", replace(repository, folder=tmp_path / "tree")), repository)
@@ -182,9 +172,7 @@ def test_a_subfolder_and_a_worktree_share_the_hooks(
 
 
 def test_a_hook_that_was_there_still_runs_and_comes_back(repository: InstallContext) -> None:
-    hook = repository.folder / ".git/hooks/post-commit"
-    hook.write_text("#!/bin/sh\necho theirs >ran\n")
-    hook.chmod(0o755)
+    hook = put_file(repository.folder / ".git/hooks/post-commit", "#!/bin/sh\necho theirs >ran\n")
     before = hook.read_bytes()
     make(install("git", repository), repository)
     commit(repository)
@@ -196,13 +184,11 @@ def test_a_hook_that_was_there_still_runs_and_comes_back(repository: InstallCont
     assert not hook.with_name("post-commit.observer-orig").exists()
 
 
-def test_a_hook_that_was_switched_off_stays_off_and_uninstalling_leaves_no_other(
-    repository: InstallContext,
-) -> None:
+def test_a_hook_switched_off_stays_off_and_none_is_left_over(repository: InstallContext) -> None:
     """But one that took the place of ours."""
     folder = repository.folder / ".git/hooks"
     hook = folder / "post-commit"
-    put(hook, "#!/bin/sh\necho theirs >ran\n")
+    put_file(hook, "#!/bin/sh\necho theirs >ran\n")
     hook.chmod(0o644)
     before = sorted(path.name for path in folder.iterdir())
     make(install("git", repository), repository)
@@ -219,8 +205,7 @@ def test_a_hook_that_pre_commit_moved_is_not_installed_twice(repository: Install
     folder = repository.folder / ".git/hooks"
     make(install("git", repository), repository)
     (folder / "post-commit").rename(folder / "post-commit.legacy")
-    (folder / "post-commit").write_text('#!/bin/sh\n"$0.legacy" "$@"\n')
-    (folder / "post-commit").chmod(0o755)
+    put_file(folder / "post-commit", '#!/bin/sh\n"$0.legacy" "$@"\n')
     assert missing_hooks(repository, ()) == []
     assert not install("git", repository).is_change
     commit(repository)
@@ -230,9 +215,7 @@ def test_a_hook_that_pre_commit_moved_is_not_installed_twice(repository: Install
     assert (folder / "post-commit").exists()
 
 
-def test_a_folder_of_hooks_elsewhere_is_respected(
-    repository: InstallContext, tmp_path: Path
-) -> None:
+def test_a_hooks_folder_elsewhere_is_respected(repository: InstallContext, tmp_path: Path) -> None:
     (tmp_path / "hooks").mkdir()
     git(repository, "config", "core.hooksPath", str(tmp_path / "hooks"))
     make(install("git", repository), repository)
@@ -248,9 +231,7 @@ def test_a_folder_of_hooks_elsewhere_is_respected(
         pytest.param(".githooks", ".githooks/post-commit", id="committed"),
     ],
 )
-def test_a_folder_in_the_working_tree_is_left_alone(
-    repository: InstallContext, folder: str, named: str
-) -> None:
+def test_a_folder_in_the_tree_is_kept(repository: InstallContext, folder: str, named: str) -> None:
     git(repository, "config", "core.hooksPath", folder)
     with pytest.raises(ConfigInvalid, match="working tree") as refused:
         install("git", repository)
@@ -270,9 +251,7 @@ def test_a_linked_hook_and_an_earlier_copy_are_left_alone(repository: InstallCon
         install("git", repository)
 
 
-def test_the_environment_of_a_hook_does_not_lead_elsewhere(
-    repository: InstallContext, tmp_path: Path
-) -> None:
+def test_a_hooks_environment_leads_nowhere(repository: InstallContext, tmp_path: Path) -> None:
     """`observer install git` run from a git hook or alias sees GIT_DIR of another repository."""
     git(repository, "init", "-q", str(tmp_path / "other"), folder=tmp_path)
     environ = {**repository.environ, "GIT_DIR": str(tmp_path / "other/.git")}
@@ -295,12 +274,6 @@ def test_a_git_that_says_no_is_quoted(context: InstallContext) -> None:
 THEIRS = "#!/bin/sh\necho theirs\n"
 
 
-def put(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
-
-
 @pytest.fixture
 def installed(repository: InstallContext) -> InstallContext:
     """The context of somebody who installed the hooks into a repository, and stands in it."""
@@ -311,21 +284,21 @@ def installed(repository: InstallContext) -> InstallContext:
 def lefthook(context: InstallContext) -> None:
     hook = context.folder / ".git/hooks/post-commit"
     hook.rename(hook.with_name("post-commit.old"))
-    put(hook, THEIRS)
+    put_file(hook, THEIRS)
 
 
 def forced(context: InstallContext) -> None:
-    put(context.folder / ".git/hooks/post-commit", THEIRS)
+    put_file(context.folder / ".git/hooks/post-commit", THEIRS)
 
 
 def pre_commit(context: InstallContext) -> None:
     hook = context.folder / ".git/hooks/post-commit"
     hook.rename(hook.with_name("post-commit.legacy"))
-    put(hook, THEIRS)
+    put_file(hook, THEIRS)
 
 
 def husky(context: InstallContext) -> None:
-    put(context.folder / ".husky/_/post-commit", THEIRS)
+    put_file(context.folder / ".husky/_/post-commit", THEIRS)
     git(context, "config", "core.hooksPath", ".husky/_")
 
 
@@ -347,29 +320,25 @@ def test_a_hook_that_was_put_out_of_use_is_named_and_comes_back(
         assert missing_hooks(installed, ()) == []
         deed(installed)
         (found,) = missing_hooks(installed, ())
-        assert found.found == f"in {installed.folder}, not run: post-commit"
+        assert found.message == f"in {installed.folder}, not run: post-commit"
         assert "observer install git" in found.hint
         (installed.folder / ".git/hooks/post-commit.old").unlink(missing_ok=True)
         make(install("git", installed), installed)
     assert missing_hooks(installed, ()) == []
 
 
-def test_hooks_beside_a_folder_of_hooks_are_missed_until_they_are_called(
-    installed: InstallContext,
-) -> None:
+def test_hooks_beside_a_hooks_folder_are_missed_until_called(installed: InstallContext) -> None:
     husky(installed)
     (found,) = missing_hooks(installed, ())
-    assert "core.hooksPath" in found.found
+    assert "core.hooksPath" in found.message
     for event in EVENTS:
         assert event in found.hint
-        put(installed.folder / ".husky" / event, command(installed.home, "post", "git", event))
+        put_file(installed.folder / ".husky" / event, command(installed.home, "post", "git", event))
     assert missing_hooks(installed, ()) == []
     assert not install("git", installed).is_change
 
 
-def test_known_repositories_are_looked_at_from_anywhere(
-    installed: InstallContext, tmp_path: Path
-) -> None:
+def test_known_repositories_are_looked_at_too(installed: InstallContext, tmp_path: Path) -> None:
     forced(installed)
     elsewhere = replace(installed, folder=tmp_path)
     assert missing_hooks(elsewhere, ()) == []
@@ -377,9 +346,7 @@ def test_known_repositories_are_looked_at_from_anywhere(
     assert len(missing_hooks(elsewhere, [gone, str(installed.folder / ".git")])) == 1
 
 
-def test_the_work_trees_of_a_bare_repository_are_where_to_repeat(
-    installed: InstallContext, tmp_path: Path
-) -> None:
+def test_trees_of_a_bare_repository_are_named(installed: InstallContext, tmp_path: Path) -> None:
     git(installed, "commit", "-q", "--allow-empty", "-m", "x")
     git(installed, "clone", "-q", "--bare", str(installed.folder), str(tmp_path / "bare"))
     bare = replace(installed, folder=tmp_path / "bare")
@@ -390,7 +357,7 @@ def test_the_work_trees_of_a_bare_repository_are_where_to_repeat(
     (bare.folder / "hooks/post-merge").unlink()
     for context in (bare, tree):
         (found,) = missing_hooks(context, ())
-        assert found.found == f"in {bare.folder}, not run: post-merge"
+        assert found.message == f"in {bare.folder}, not run: post-merge"
         assert "work tree" in found.hint
     make(install("git", tree), tree)
     assert missing_hooks(bare, ()) == []
@@ -401,7 +368,7 @@ def test_hooks_of_a_home_that_was_moved_are_missed(installed: InstallContext) ->
     assert missing_hooks(moved, ()) == []
     installed.home.root.rename(moved.home.root)
     (found,) = missing_hooks(moved, ())
-    assert "post-rewrite" in found.found
+    assert "post-rewrite" in found.message
 
 
 @pytest.mark.parametrize("deed", [lefthook, pre_commit, husky])
@@ -415,18 +382,14 @@ def test_uninstalling_removes_the_hooks_that_a_manager_moved_or_left_behind(
     assert missing_hooks(installed, ()) == []
 
 
-def test_a_repository_without_our_hooks_or_a_machine_without_git_misses_none(
-    installed: InstallContext, tmp_path: Path
-) -> None:
+def test_without_our_hooks_or_git_none_is_missed(installed: InstallContext, tmp_path: Path) -> None:
     forced(installed)
     assert missing_hooks(replace(installed, environ={"PATH": str(tmp_path)}), ()) == []
     make(uninstall("git", installed), installed)
     assert missing_hooks(installed, ()) == []
 
 
-def test_configured_hooks_are_missed_by_an_older_git(
-    new_git: InstallContext, context: InstallContext
-) -> None:
+def test_an_older_git_misses_hooks(new_git: InstallContext, context: InstallContext) -> None:
     assert missing_hooks(new_git, ()) == []
     make(install("git", new_git), new_git)
     assert missing_hooks(new_git, ()) == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from observer.core.events import Command, Delegation, Event, Prompt, Reply, Sess
 from observer.core.value import TokenUsage
 from observer.ingest.decode import decode
 from observer.local.spool import Spool
+from tests.support import ended, put_file
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
@@ -59,8 +59,7 @@ def folder(tmp_path: Path, context: InstallContext) -> Path:
     folder = tmp_path / "my project"
     folder.mkdir()
     mirror = context.home.context / "by-path" / folder.relative_to("/")
-    mirror.mkdir(parents=True)
-    (mirror / "CONTEXT.md").write_text("for anyone")
+    put_file(mirror / "CONTEXT.md", "for anyone")
     (mirror / "CONTEXT.opencode.md").write_text("what was done")
     (mirror / "CONTEXT.pi.md").write_text("what Pi did")
     return folder
@@ -88,15 +87,9 @@ def driven(
     module = plugin.with_suffix(".mjs")
     module.write_bytes(plugin.read_bytes())
     names = {"plugin": json.dumps(str(module)), "folder": json.dumps(str(folder))}
-    done = subprocess.run(
-        ["node", "--input-type=module", "-e", driver % names],
-        input=json.dumps(calls),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-        env={**os.environ, "OBSERVER_HOME": str(context.home.root)},
-    )
+    argv = ["node", "--input-type=module", "-e", driver % names]
+    env = {**os.environ, "OBSERVER_HOME": str(context.home.root)}
+    done = ended(argv, input=json.dumps(calls), timeout=60, check=True, env=env)
     assert done.stderr == ""
     return list(json.loads(done.stdout))
 
@@ -226,16 +219,11 @@ def test_the_context_is_in_the_system_prompt_of_a_main_session(run: Run) -> None
         (transform, {}, {"system": []}),
     )
     assert [answer["system"] for answer in answers[1:]] == [
-        ["You are a coder.", "what was done"],
-        ["You are a coder."],
-        [title],
-        [],
-    ]
+        ["You are a coder.", "what was done"], ["You are a coder."], [title], [],
+    ]  # fmt: skip
 
 
-def test_the_context_is_asked_for_before_the_first_prompt_is_reported(
-    run: Run, context: InstallContext
-) -> None:
+def test_context_is_asked_for_before_the_first_prompt(run: Run, context: InstallContext) -> None:
     spooled = f"cat '{context.home.spool}'/new/* 2>/dev/null | grep -c 'mend the mill'; true\n"
     (context.home.hooks / "context").write_text(f"#!/bin/sh\n{spooled}")
     answers = run(
@@ -291,9 +279,7 @@ def test_a_reminder_is_behind_the_output_of_a_command(run: Run, context: Install
     assert len(answers[2]["parts"]) == 1
 
 
-def test_pi_adds_a_reminder_to_the_output_of_a_command(
-    run_pi: Run, context: InstallContext
-) -> None:
+def test_pi_adds_a_reminder_to_a_commands_output(run_pi: Run, context: InstallContext) -> None:
     remind(context, "use make test")
     printed = [{"type": "text", "text": "2"}]
     call = {"toolCallId": "1", "input": {}, "content": printed, "isError": False}
@@ -342,15 +328,12 @@ def test_pi_goes_on_where_the_home_is_gone(run_pi: Run, context: InstallContext)
 @pytest.mark.parametrize("name", ["opencode", "kilo"])
 def test_a_plugin_of_somebody_else_is_refused(name: str, context: InstallContext) -> None:
     theirs = context.user_home / ".config" / name / "plugins" / "observer.js"
-    theirs.parent.mkdir(parents=True)
-    theirs.write_text("export const Mine = async () => ({})\n")
+    put_file(theirs, "export const Mine = async () => ({})\n")
     with pytest.raises(ConfigInvalid, match="not a file of observer"):
         install(name, context)
 
 
-def test_an_older_plugin_is_replaced(
-    context: InstallContext, put: Callable[[str], InstallPlan]
-) -> None:
+def test_an_old_plugin_goes(context: InstallContext, put: Callable[[str], InstallPlan]) -> None:
     put("opencode")
     plugin = context.user_home / ".config" / "opencode" / "plugins" / "observer.js"
     current = plugin.read_bytes()

@@ -28,7 +28,7 @@ from tests.clients.config_files.test_jsonc import layouts, noises
 from tests.clients.config_files.test_jsonc import written as laid_out
 from tests.clients.conftest import files_of, path_of_new_git
 from tests.clients.facts import facts_of
-from tests.support import json_of
+from tests.support import json_of, put_file
 
 pytestmark = pytest.mark.slow
 
@@ -48,12 +48,9 @@ def machine() -> Iterator[InstallContext]:
         user = folder / "home"
         user.mkdir()
         yield InstallContext(
-            home=Home(user / ".observer"),
-            user_home=user,
-            observer="/opt/observer/bin/observer",
-            environ={"PATH": path_of_new_git(folder / "bin"), "HOME": str(user)},
-            folder=folder,
-        )
+            home=Home(user / ".observer"), user_home=user, observer="/opt/observer/bin/observer",
+            environ={"PATH": path_of_new_git(folder / "bin"), "HOME": str(user)}, folder=folder,
+        )  # fmt: skip
     finally:
         shutil.rmtree(folder)
 
@@ -62,8 +59,7 @@ def written(name: str) -> Files:
     """Return what an installer writes for a user without any other file."""
     with machine() as context:
         for path, content in facts_of(name).needed.items():
-            (context.user_home / path).parent.mkdir(parents=True)
-            (context.user_home / path).write_bytes(content)
+            put_file(context.user_home / path, content)
         perform(install(name, context), context.home, at_ms=1)
         return files_of(context)
 
@@ -88,9 +84,7 @@ def rounds(
         ConfigInvalid: it was refused, and nothing was written.
     """
     with machine() as context:
-        file = context.user_home / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
+        file = put_file(context.user_home / path, content)
         try:
             plan = install(name, context)
         except ConfigInvalid:
@@ -177,9 +171,7 @@ def without_empty(value: Json) -> Json:
 @pytest.mark.parametrize(("name", "path"), paths_of(".json"))
 @settings(max_examples=EXAMPLES, phases=PHASES)
 @given(data=st.data())
-def test_json_that_was_edited_meanwhile_keeps_every_value(
-    name: str, path: str, data: st.DataObject
-) -> None:
+def test_edited_json_keeps_every_value(name: str, path: str, data: st.DataObject) -> None:
     value = data.draw(like(jsonc.load(PLAIN[name][path].decode())))
     text = laid_out(value, data.draw(layouts), data.draw(noises))
     try:
@@ -220,9 +212,7 @@ def toml_texts(draw: st.DrawFn) -> str:
 @pytest.mark.parametrize(("name", "path"), paths_of(".toml"))
 @settings(max_examples=4 * EXAMPLES, phases=PHASES)
 @given(text=toml_texts(), ends=st.booleans())
-def test_toml_keeps_every_key_and_comes_back_to_the_byte(
-    name: str, path: str, text: str, *, ends: bool
-) -> None:
+def test_toml_keeps_keys_and_is_given_back(name: str, path: str, text: str, *, ends: bool) -> None:
     content = (text.replace("\n", "\r\n") if ends else text).encode()
     try:
         before = tomllib.loads(content.decode())
@@ -249,17 +239,9 @@ def holds_tables(larger: Json, smaller: Json) -> bool:
 # --- start-up files and git's configuration ------------------------------------------------------
 
 lines = st.sampled_from(
-    (
-        b"alias l=ls",
-        b"export A=\xff\xfe",
-        b"# >>> other >>>",
-        b"",
-        b"\t",
-        b"if x; then",
-        b"\r",
-        b"\\",
-    )
-)
+    (b"alias l=ls", b"export A=\xff\xfe", b"# >>> other >>>", b"", b"\t", b"if x; then", b"\r",
+     b"\\")
+)  # fmt: skip
 git_lines = st.sampled_from(
     (b"[user]", b"\tname = Ana", b"# me", b"[alias]\n\tl = log \\\n\t\t--oneline", b'[hook "mine"]',
      b"\tcommand = true", b"", b"[core] editor = vi", b"; theirs")

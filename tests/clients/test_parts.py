@@ -16,6 +16,7 @@ from observer.clients.installers import install, perform
 from observer.clients.registry import clients
 from observer.core.errors import ConfigInvalid
 from tests.clients.conftest import Run
+from tests.support import put_file
 
 SETTINGS = {
     "codex": ".codex/hooks.json",
@@ -67,9 +68,7 @@ def test_a_session_starts_with_the_context(client: str, groups: Groups) -> None:
         pytest.param("codex", "SessionEnd", 3, id="codex-waits-three-seconds-at-the-end"),
     ],
 )
-def test_timeouts_are_in_the_unit_of_the_client(
-    client: str, event: str, timeout: int, groups: Groups
-) -> None:
+def test_timeouts_are_in_its_unit(client: str, event: str, timeout: int, groups: Groups) -> None:
     assert {one["timeout"] for one in handlers(groups(client)[event])} == {timeout}
 
 
@@ -182,9 +181,7 @@ def test_what_codex_trusts_of_ours_goes_with_the_hooks(
     assert not (folder / "config.toml").exists()
 
 
-def test_a_text_that_only_looks_like_trust_is_not_cut(
-    context: InstallContext, put: Run, drop: Run
-) -> None:
+def test_a_text_like_trust_is_not_cut(context: InstallContext, put: Run, drop: Run) -> None:
     put("codex")
     row = state(context, "stop:0:0")
     (context.user_home / ".codex" / "config.toml").write_text(f"note = '''{row}'''\n{row}")
@@ -208,22 +205,17 @@ def test_a_text_that_only_looks_like_trust_is_not_cut(
 def test_hooks_that_are_switched_off_are_found(
     client: str, path: str, text: str, context: InstallContext, put: Run
 ) -> None:
-    (context.user_home / path).parent.mkdir(parents=True)
-    (context.user_home / path).write_text(text)
+    put_file(context.user_home / path, text)
     put(client)
     assert re.search(f"switched off.*{re.escape(path)}", problem(client, context))
 
 
 @pytest.mark.parametrize("client", ["claude-code", "qwen", "gemini", "cursor"])
-def test_settings_that_say_nothing_of_it_let_hooks_run(
-    client: str, context: InstallContext
-) -> None:
+def test_settings_that_say_nothing_let_hooks_run(client: str, context: InstallContext) -> None:
     assert problem(client, context) == ""
 
 
-def test_a_configuration_of_codex_that_does_not_parse_is_named(
-    context: InstallContext, put: Run
-) -> None:
+def test_a_broken_configuration_of_codex_is_named(context: InstallContext, put: Run) -> None:
     put("codex")
     (context.user_home / ".codex" / "config.toml").write_text("[features\n")
     assert re.search(r"\.codex: .*; correct", problem("codex", context))

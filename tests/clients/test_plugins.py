@@ -15,9 +15,10 @@ from observer.core.disk import envelope
 from observer.core.plugins import modules_of
 from observer.ingest.decode import decode
 from observer.tools.registry import toolsets
+from tests.support import put_file
 
 PACKAGE = """
-from observer.clients.client import Client, Installer
+from observer.clients.client import Client
 from observer.clients.config_files.context import InstallPlan
 from observer.core.events import Event, Prompt
 from observer.tools.registry import Toolset
@@ -30,10 +31,7 @@ def read(envelope, payload):
 def install(context):
     return InstallPlan(edits=(), notes=("nothing to do",))
 
-def uninstall(context):
-    return InstallPlan(edits=())
-
-QUILL = Client("quill", read, installer=Installer(install, uninstall))
+QUILL = Client("quill", read, installer=install)
 QUILLS = Toolset("Use it for quills.", lambda memory, here: ())
 TEXT = "not a client"
 """
@@ -53,8 +51,7 @@ quills = quill_client:QUILLS
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Install a package that adds a client and a toolset, beside entries that cannot be used."""
     info = tmp_path / "quill-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: quill\nVersion: 1\n")
+    put_file(info / "METADATA", "Metadata-Version: 2.1\nName: quill\nVersion: 1\n")
     (info / "entry_points.txt").write_text(ENTRIES)
     (tmp_path / "quill_client.py").write_text(PACKAGE)
     monkeypatch.syspath_prepend(tmp_path)

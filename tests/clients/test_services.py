@@ -6,22 +6,22 @@ import json
 import plistlib
 import shlex
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from observer.cli.mcp import snippets
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import LABEL, evidence, install, perform, uninstall
-from observer.clients.parts import Snippet, snippets
 from observer.clients.registry import clients
 from observer.core.errors import BadInput, ConfigInvalid, Undecodable
 from observer.core.paths import Home
 from observer.ingest.decode import decode
 from tests.clients.conftest import Files
+from tests.support import ended, put_file
 
 UNIT = ".config/systemd/user/observer.service"
 AGENT = f"Library/LaunchAgents/{LABEL}.plist"
@@ -36,9 +36,7 @@ def put(name: str, context: InstallContext) -> None:
 
 
 @each
-def test_a_file_is_written_and_taken_away(
-    context: InstallContext, files: Files, name: str, path: str
-) -> None:
+def test_a_file_comes_and_goes(context: InstallContext, files: Files, name: str, path: str) -> None:
     put(name, context)
     assert [*files()] == [path]
     assert not install(name, context).is_change
@@ -49,12 +47,8 @@ def test_a_file_is_written_and_taken_away(
 
 
 @each
-def test_a_file_of_somebody_else_is_refused_and_stays(
-    context: InstallContext, files: Files, name: str, path: str
-) -> None:
-    file = context.user_home / path
-    file.parent.mkdir(parents=True)
-    file.write_text("[Service]\nExecStart=/bin/true\n")
+def test_a_foreign_file_stays(context: InstallContext, files: Files, name: str, path: str) -> None:
+    put_file(context.user_home / path, "[Service]\nExecStart=/bin/true\n")
     with pytest.raises(ConfigInvalid, match="is not a file of observer"):
         install(name, context)
     assert not uninstall(name, context).is_change
@@ -99,34 +93,29 @@ def test_systemd_reads_a_unit_of_odd_paths(context: InstallContext, tmp_path: Pa
     program.symlink_to(sys.executable)
     odd = replace(context, observer=str(program), home=Home(tmp_path / ODD / "home"))
     put("systemd", odd)
-    done = subprocess.run(
-        ["systemd-analyze", "--user", "verify", str(odd.user_home / UNIT)],
-        env={"XDG_RUNTIME_DIR": str(tmp_path), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    env = {"XDG_RUNTIME_DIR": str(tmp_path), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    done = ended(["systemd-analyze", "--user", "verify", odd.user_home / UNIT], env=env)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def made(home: Path, tmp_path: Path) -> dict[str, Snippet]:
+def made(home: Path, tmp_path: Path) -> dict[str, str]:
     context = InstallContext(
         home=Home(home), user_home=tmp_path, observer="/o/observer", environ={}, folder=tmp_path
     )
-    return {one.client: one for one in snippets(context)}
+    return {one["client"]: one["text"] for one in snippets(context)}
 
 
 def test_the_usual_home_needs_no_environment(tmp_path: Path) -> None:
     found = made(tmp_path / ".observer", tmp_path)
-    assert found["any other"].text == "/o/observer mcp"
-    assert shlex.split(found["claude-code"].text)[-3:] == ["--", "/o/observer", "mcp"]
-    entry = json.loads(found["cursor"].text)["mcpServers"]["observer"]
+    assert found["any other"] == "/o/observer mcp"
+    assert shlex.split(found["claude-code"])[-3:] == ["--", "/o/observer", "mcp"]
+    entry = json.loads(found["cursor"])["mcpServers"]["observer"]
     assert entry == {"command": "/o/observer", "args": ["mcp"]}
 
 
 @pytest.mark.parametrize("client", ["cursor", "kiro", "claude-code", "any other"])
 def test_another_home_travels_with_the_entry(tmp_path: Path, client: str) -> None:
-    assert str(tmp_path / "my memory") in made(tmp_path / "my memory", tmp_path)[client].text
+    assert str(tmp_path / "my memory") in made(tmp_path / "my memory", tmp_path)[client]
 
 
 @pytest.mark.parametrize(
@@ -179,14 +168,6 @@ def bare(context: InstallContext, tmp_path: Path) -> InstallContext:
     return replace(context, environ={"PATH": str(tmp_path / "bin")})
 
 
-def program(folder: Path, name: str) -> Path:
-    folder.mkdir(exist_ok=True, parents=True)
-    path = folder / name
-    path.write_text("#!/bin/sh\n")
-    path.chmod(0o755)
-    return path
-
-
 @pytest.mark.parametrize("client", clients().values(), ids=lambda client: client.name)
 def test_nothing_is_found_on_a_bare_machine(client: Client, bare: InstallContext) -> None:
     assert evidence(client, bare) == ""
@@ -198,14 +179,14 @@ def test_a_folder_in_the_home_and_before_it_a_command_in_the_path_is_found(
 ) -> None:
     (bare.user_home / folder).mkdir(parents=True)
     assert evidence(QUILL, bare) == str(bare.user_home / folder)
-    path = program(tmp_path / "bin", name)
+    path = put_file(tmp_path / "bin" / name, "#!/bin/sh\n")
     assert evidence(QUILL, bare) == str(path)
 
 
 def test_a_command_of_the_working_folder_is_not_found(
     bare: InstallContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program(tmp_path / "repository", "quill")
+    put_file(tmp_path / "repository" / "quill", "#!/bin/sh\n")
     monkeypatch.chdir(tmp_path / "repository")
     for path in (".", "", f":{bare.environ['PATH']}", f"bin:{bare.environ['PATH']}:"):
         assert evidence(QUILL, replace(bare, environ={"PATH": path})) == ""

@@ -17,7 +17,7 @@ from observer.core.errors import ConfigInvalid
 from observer.core.events import Command
 from observer.local.spool import Spool
 from tests.clients.conftest import Run, Tmux
-from tests.support import Until
+from tests.support import Until, ended
 
 FILES = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/conf.d/observer.fish"}
 every_shell = pytest.mark.parametrize("shell", list(FILES))
@@ -26,15 +26,9 @@ every_shell = pytest.mark.parametrize("shell", list(FILES))
 def session_of(shell: str, context: InstallContext) -> str:
     """Return what an interactive shell of the user calls itself once its rc files are read."""
     program = shutil.which(shell) or pytest.skip(f"{shell} is not installed")
-    run = subprocess.run(
-        [program, "-ic", 'echo "<$OBSERVER_SESSION>"'],
-        env={**context.environ, "HOME": str(context.user_home)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=30,
-    )
+    argv = [program, "-ic", 'echo "<$OBSERVER_SESSION>"']
+    env = {**context.environ, "HOME": str(context.user_home)}
+    run = ended(argv, env=env, stdin=subprocess.DEVNULL, check=True, timeout=30)
     return run.stdout.partition("<")[2].partition(">")[0]
 
 
@@ -45,36 +39,28 @@ def test_the_shell_reads_the_recorder(shell: str, context: InstallContext, put: 
 
 
 @every_shell
-def test_the_shell_reads_it_from_a_home_that_needs_quoting(
-    shell: str, spaced: InstallContext
-) -> None:
+def test_the_shell_reads_it_from_a_quoted_home(shell: str, spaced: InstallContext) -> None:
     perform(install(shell, spaced), spaced.home, at_ms=1)
     elsewhere = {**spaced.environ, "OBSERVER_HOME": str(spaced.home.root)}
     assert session_of(shell, replace(spaced, environ=elsewhere)).startswith(f"{shell}-")
 
 
 @every_shell
-def test_a_recorder_that_is_gone_hurts_nobody(
-    shell: str, context: InstallContext, put: Run
-) -> None:
+def test_a_recorder_gone_hurts_nobody(shell: str, context: InstallContext, put: Run) -> None:
     put(shell)
     (context.home.hooks / "shell" / f"observer.{shell}").unlink()
     assert session_of(shell, context) == ""
 
 
 @every_shell
-def test_after_uninstalling_the_shell_records_no_more(
-    shell: str, context: InstallContext, put: Run, drop: Run
-) -> None:
+def test_uninstalled_is_silent(shell: str, context: InstallContext, put: Run, drop: Run) -> None:
     (context.user_home / ".zshrc").write_text("true\n")  # else zsh asks a new user questions
     put(shell)
     drop(shell)
     assert session_of(shell, context) == ""
 
 
-def test_a_block_is_replaced_where_it_stands_and_a_second_one_removed(
-    context: InstallContext, put: Run
-) -> None:
+def test_a_block_is_replaced_in_place_a_second_removed(context: InstallContext, put: Run) -> None:
     """A last line without an end gets one."""
     rc = context.user_home / ".bashrc"
     rc.write_text("alias x=y")
@@ -96,9 +82,7 @@ def test_a_begun_block_never_swallows_what_follows(context: InstallContext) -> N
         install("bash", context)
 
 
-def test_a_block_of_another_home_stays_and_that_is_said(
-    context: InstallContext, spaced: InstallContext, put: Run
-) -> None:
+def test_a_foreign_block_stays(context: InstallContext, spaced: InstallContext, put: Run) -> None:
     put("bash")
     plan = uninstall("bash", spaced)
     assert not plan.is_change

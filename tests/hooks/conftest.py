@@ -34,6 +34,14 @@ def found(program: str) -> str:
     return shutil.which(program) or pytest.skip(f"{program} is not installed")
 
 
+def ran(argv: list[Any], **options: Any) -> str:
+    """Run a hook, which succeeds and complains of nothing; return what it prints."""
+    options |= {"capture_output": True, "text": True, "timeout": DEADLINE_S}
+    done = subprocess.run(argv, check=True, **options)
+    assert done.stderr == ""
+    return str(done.stdout)
+
+
 @pytest.fixture
 def spool(home: Home) -> Spool:
     return Spool(home.spool)

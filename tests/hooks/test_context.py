@@ -13,8 +13,9 @@ import pytest
 
 from observer.clients.envelope import Envelope
 from observer.core.paths import Home
+from tests.support import put_file
 
-from .conftest import HOOKS
+from .conftest import HOOKS, ran
 
 Context = Callable[..., str]
 
@@ -24,18 +25,8 @@ def context(sh: list[str]) -> Context:
     """Run `hooks/context`; it succeeds, complains of nothing and reads nothing."""
 
     def run(client: str, cwd: Path | str = "/", *, script: Path | None = None, **shown: str) -> str:
-        done = subprocess.run(
-            [*sh, script or HOOKS / "context", client],
-            cwd=cwd,
-            env={**os.environ, "PWD": str(cwd), **shown},
-            stdin=subprocess.PIPE,
-            capture_output=True,
-            check=True,
-            text=True,
-            timeout=20,
-        )
-        assert done.stderr == ""
-        return done.stdout
+        argv, env = [*sh, script or HOOKS / "context", client], {"PWD": str(cwd), **shown}
+        return ran(argv, cwd=cwd, env={**os.environ, **env}, stdin=subprocess.PIPE)
 
     return run
 
@@ -51,8 +42,7 @@ def project(home: Home, tmp_path: Path) -> Path:
 
 def describe(home: Home, folder: Path, text: str) -> None:
     mirror = home.context / "by-path" / folder.relative_to("/")
-    mirror.mkdir(parents=True, exist_ok=True)
-    (mirror / "CONTEXT.md").write_text(text)
+    put_file(mirror / "CONTEXT.md", text)
     (mirror / "CONTEXT.cursor.json").write_text('{"additional_context": "' + text + '"}')
 
 
@@ -67,8 +57,7 @@ def describe(home: Home, folder: Path, text: str) -> None:
 def test_cursor_is_shown_once_where_both_hooks_are_installed(
     context: Context, project: Path, tmp_path: Path, hooks_file: str, shown: str | None
 ) -> None:
-    (tmp_path / "person" / ".cursor").mkdir(parents=True)
-    (tmp_path / "person" / ".cursor" / "hooks.json").write_text(hooks_file)
+    put_file(tmp_path / "person" / ".cursor" / "hooks.json", hooks_file)
     surroundings = {"CURSOR_VERSION": "3.20.17", "HOME": str(tmp_path / "person")}
     expected = shown or '{"additional_context": "about my app"}'
     assert context("claude-code", project, **surroundings) == expected
@@ -112,11 +101,8 @@ def test_the_nearest_file_wins(context: Context, project: Path, home: Home, tmp_
 
 
 @pytest.mark.parametrize("shown", ["../../..", "-", ".", "/a/../../../../../..", "no/such"])
-def test_a_path_cannot_lead_out_of_the_mirror(
-    context: Context, home: Home, tmp_path: Path, shown: str
-) -> None:
-    (home.root / "CONTEXT.md").parent.mkdir(parents=True)
-    (home.root / "CONTEXT.md").write_text("outside")
+def test_no_path_leads_elsewhere(context: Context, home: Home, tmp_path: Path, shown: str) -> None:
+    put_file(home.root / "CONTEXT.md", "outside")
     assert context("kiro", tmp_path, CLAUDE_PROJECT_DIR=shown) == ""
 
 
@@ -148,23 +134,12 @@ CALL = {"iteration": 1, "tool_call": {"name": "run_commands"}}
 def cline(sh: list[str], home: Home, tmp_path: Path) -> Cline:
     """Run `hooks/cline` in a project with context; it succeeds and complains of nothing."""
     mirror = home.context / "by-path" / tmp_path.relative_to("/")
-    mirror.mkdir(parents=True)
-    (mirror / "CONTEXT.md").write_text("about my app")
+    put_file(mirror / "CONTEXT.md", "about my app")
     (mirror / "CONTEXT.cline.json").write_text(CONTEXT)
 
     def run(event: str, payload: str, **environment: str) -> str:
-        done = subprocess.run(
-            [*sh, HOOKS / "cline", event],
-            cwd=tmp_path,
-            env={**os.environ, **environment},
-            input=payload,
-            capture_output=True,
-            check=True,
-            text=True,
-            timeout=20,
-        )
-        assert done.stderr == ""
-        return done.stdout
+        argv, env = [*sh, HOOKS / "cline", event], {**os.environ, **environment}
+        return ran(argv, cwd=tmp_path, env=env, input=payload)
 
     return run
 
@@ -174,9 +149,7 @@ def text(payload: object) -> str:
 
 
 @pytest.mark.parametrize("event", ["TaskStart", "PostToolUse", "TaskComplete"])
-def test_an_event_is_reported_whole(
-    cline: Cline, posted: Callable[[], list[Envelope]], event: str
-) -> None:
+def test_an_event_is_whole(cline: Cline, posted: Callable[[], list[Envelope]], event: str) -> None:
     payload = text({"taskId": "1", "said": "100 % of \\n it's é" * 5000})
     assert cline(event, payload) == ""
     (envelope,) = posted()
@@ -188,8 +161,7 @@ def test_the_context_comes_before_the_first_call_and_runs_no_program_of_the_fold
     cline: Cline, posted: Callable[[], list[Envelope]], tmp_path: Path
 ) -> None:
     for name in ("cat", "post", "context"):
-        (tmp_path / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
-        (tmp_path / name).chmod(0o755)
+        put_file(tmp_path / name, f"#!/bin/sh\ntouch {tmp_path}/ran\n")
     path = f".:{os.environ['PATH']}"
     assert cline("PreToolUse", text(CALL), PATH=path) == CONTEXT
     assert cline("PreToolUse", text({**CALL, "iteration": 11}), PATH=path) == ""

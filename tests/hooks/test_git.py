@@ -11,9 +11,9 @@ import pytest
 
 from observer.clients.envelope import Envelope
 from observer.local.spool import Spool
-from tests.support import Git
+from tests.support import Git, ended, put_file
 
-from .conftest import HOOKS
+from .conftest import HOOKS, ran
 
 Posted = Callable[[], list[Envelope]]
 
@@ -36,21 +36,13 @@ def repository(tmp_path: Path) -> Path:
 def install(root: Path, event: str, *, post: Path) -> None:
     text = (HOOKS / "git" / "hook").read_text()
     text = text.replace("@EVENT@", event).replace("@POST@", shlex.quote(str(post)))
-    write_script(root / ".git" / "hooks" / event, text)
-
-
-def write_script(path: Path, text: str) -> None:
-    path.write_text(text)
-    path.chmod(0o755)
+    put_file(root / ".git" / "hooks" / event, text)
 
 
 @pytest.fixture
 def git(repository: Path) -> Git:
     def run(*arguments: str) -> str:
-        done = subprocess.run(
-            ["git", *arguments], cwd=repository, check=True, capture_output=True, text=True
-        )
-        return done.stdout.strip()
+        return str(ended(["git", *arguments], cwd=repository, check=True).stdout).strip()
 
     return run
 
@@ -99,18 +91,14 @@ def test_a_commit_is_shown_with_its_place_and_a_merge_without_what_was_before(
     assert (merge.env["git.head"], merge.env.get("git.was")) == (head, None)
 
 
-def test_an_amended_commit_is_shown_with_what_it_replaces(
-    commit: Commit, after: After, git: Git
-) -> None:
+def test_an_amended_commit_names_the_former_one(commit: Commit, after: After, git: Git) -> None:
     old = commit("a")
     made, rewritten = after("commit", "-q", "--amend", "-m", "b")
     assert (made.event, rewritten.args) == ("post-commit", ("amend",))
     assert rewritten.payload.decode().split() == [old, git("rev-parse", "HEAD")]
 
 
-def test_the_commits_of_a_rebase_are_shown_by_the_rewrite_alone(
-    commit: Commit, after: After, git: Git
-) -> None:
+def test_a_rebase_is_shown_by_the_rewrite_alone(commit: Commit, after: After, git: Git) -> None:
     git("checkout", "-q", "-b", "topic")
     old = [commit("a"), commit("b")]
     git("checkout", "-q", "main")
@@ -177,17 +165,13 @@ def test_what_is_committed_while_a_rebase_stands_still_is_shown_as_of_the_branch
     assert set(git("rev-list", "main..topic").split()) <= {*heads, *rewritten}
 
 
-def test_what_is_committed_while_a_rebase_by_patches_stands_still_is_shown_too(
-    rebased: After,
-) -> None:
+def test_what_is_committed_while_a_rebase_by_patches_stands_is_shown_too(rebased: After) -> None:
     events = rebased("--apply", "git add b; git commit -m x; git rebase --skip")
     (made,) = [event for event in events if event.event == "post-commit"]
     assert (made.env["git.action"], made.env["git.branch"]) == ("commit", "topic")
 
 
-def test_each_applied_patch_is_shown(
-    commit: Commit, after: After, git: Git, tmp_path: Path
-) -> None:
+def test_an_applied_patch_is_shown(commit: Commit, after: After, git: Git, tmp_path: Path) -> None:
     git("checkout", "-q", "-b", "topic")
     commit("a")
     commit("b")
@@ -233,9 +217,7 @@ def test_a_checkout_tells_the_branch_a_worktree_its_folder_and_one_of_files_is_n
 
 
 @pytest.mark.parametrize("event", EVENTS)
-def test_a_missing_hook_changes_nothing(
-    repository: Path, git: Git, spool: Spool, event: str
-) -> None:
+def test_a_lost_hook_changes_nothing(repository: Path, git: Git, spool: Spool, event: str) -> None:
     install(repository, event, post=Path("/nowhere/post"))
     git("checkout", "-q", "-b", "other")
     (repository / "a").write_text("a\n")
@@ -253,14 +235,12 @@ def test_the_hook_before_keeps_arguments_input_and_status(
     repository: Path, git: Git, tmp_path: Path, posted: Posted
 ) -> None:
     before = repository / ".git" / "hooks" / "post-rewrite.observer-orig"
-    write_script(
-        before, f'#!/bin/sh\necho "$@" >{tmp_path}/shown\ncat >>{tmp_path}/shown\nexit 3\n'
-    )
+    put_file(before, f'#!/bin/sh\necho "$@" >{tmp_path}/shown\ncat >>{tmp_path}/shown\nexit 3\n')
     git("commit", "-q", "--allow-empty", "--amend", "-m", "1")
     (rewritten,) = [event for event in posted() if event.event == "post-rewrite"]
     assert (tmp_path / "shown").read_bytes() == b"amend\n" + rewritten.payload
     before = repository / ".git" / "hooks" / "post-checkout.observer-orig"
-    write_script(before, "#!/bin/sh\nexit 3\n")
+    put_file(before, "#!/bin/sh\nexit 3\n")
     done = subprocess.run(["git", "checkout", "-q", "-b", "x"], cwd=repository, check=False)
     assert done.returncode != 0
 
@@ -273,20 +253,9 @@ def test_a_configured_hook_posts_and_never_fails(
     """Runs what git 2.54 would run, the way it would."""
     key = f"hook.observer-{event}"
     config = ["git", "config", "-f", HOOKS / "git" / "config", "--get"]
-    command, on = (
-        subprocess.run(
-            [*config, f"{key}.{name}"], check=True, capture_output=True, text=True
-        ).stdout.rstrip("\n")
-        for name in ("command", "event")
-    )
+    command, on = (ran([*config, f"{key}.{name}"]).rstrip("\n") for name in ("command", "event"))
     post = HOOKS / "post" if is_there else Path("/nowhere/post")
     command = command.replace("@POST@", shlex.quote(str(post)))
-    done = subprocess.run(
-        ["sh", "-c", f'{command} "$@"', command, "a b", "c"],
-        cwd=repository,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=True,
-    )
-    assert (on, done.stdout, done.stderr) == (event, b"", b"")
+    argv = ["sh", "-c", f'{command} "$@"', command, "a b", "c"]
+    assert (on, ran(argv, cwd=repository, stdin=subprocess.DEVNULL)) == (event, "")
     assert [(shown.event, shown.args) for shown in posted()] == [(event, ("a b", "c"))] * is_there

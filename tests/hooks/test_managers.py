@@ -21,6 +21,7 @@ from observer.clients.shelf.git import CONFIGURED_SINCE, EVENTS, missing_hooks, 
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
 from observer.local.spool import Spool
+from tests.support import put_file
 
 pytestmark = pytest.mark.slow
 
@@ -71,8 +72,7 @@ class Repository:
         folder.mkdir()
         self.run("git", "init", "-q", "-b", "main")
         for name, text in manager.files.items():
-            (folder / name).parent.mkdir(exist_ok=True)
-            (folder / name).write_text(text)
+            put_file(folder / name, text)
         self.run("git", "add", "-A")
 
     @property

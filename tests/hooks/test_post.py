@@ -20,7 +20,7 @@ from observer.core.paths import Home
 from observer.local import refusals
 from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
-from tests.support import Until
+from tests.support import Until, put_file
 
 from .conftest import HOOKS, drive
 
@@ -42,9 +42,7 @@ def test_the_payload_arrives_to_the_byte(post: Post, posted: Posted, payload: by
     assert [(e.client, e.event, e.payload) for e in posted()] == [("claude-code", "Stop", payload)]
 
 
-def test_arguments_keep_their_order_and_blanks_and_the_hook_tells_for_whom_it_ran(
-    post: Post, posted: Posted
-) -> None:
+def test_arguments_keep_their_order_and_the_hook_tells_for_whom(post: Post, posted: Posted) -> None:
     post("git", "post-merge", "a b", "", "*", "c\nd", cwd="/")
     (shown,) = posted()
     assert shown.args == ("a b", "", "*", "c\nd")
@@ -53,9 +51,7 @@ def test_arguments_keep_their_order_and_blanks_and_the_hook_tells_for_whom_it_ra
 
 
 @pytest.mark.parametrize("name", ["a b", "new\nline", "quo'te\"s", "$(touch x)", "-n", "ü"])
-def test_any_folder_is_shown_as_it_is(
-    post: Post, posted: Posted, tmp_path: Path, name: str
-) -> None:
+def test_a_folder_is_shown_as_it_is(post: Post, posted: Posted, tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
     post("cursor", "stop", cwd=tmp_path / name, env={**os.environ, "PWD": str(tmp_path / name)})
     assert posted()[0].cwd == str(tmp_path / name)
@@ -93,9 +89,7 @@ def test_an_installed_hook_knows_its_home_and_any_other_takes_the_users(
     assert len(posted()) == 1
 
 
-def test_neither_a_folder_nor_stdin_need_be_there_and_a_terminal_is_not_waited_for(
-    sh: list[str], posted: Posted, tmp_path: Path
-) -> None:
+def test_neither_folder_nor_stdin_is_needed(sh: list[str], posted: Posted, tmp_path: Path) -> None:
     gone, command = tmp_path / "gone", [*sh, str(HOOKS / "post"), "cursor", "stop"]
     for before in ("", "exec <&-;", f"mkdir {gone}; cd {gone}; rmdir {gone};"):
         argv = ["sh", "-c", f'{before} exec "$@"', "sh", *command]
@@ -150,9 +144,7 @@ def _group(pid: int) -> int | None:
 
 
 @pytest.mark.parametrize("read_only", ["/proc/observer", "/sys/observer", "/dev/null/observer"])
-def test_a_read_only_home_is_borne(
-    post: Post, monkeypatch: pytest.MonkeyPatch, read_only: str
-) -> None:
+def test_a_readonly_home_is_ok(post: Post, monkeypatch: pytest.MonkeyPatch, read_only: str) -> None:
     monkeypatch.setenv("OBSERVER_HOME", read_only)
     post("cursor", "stop", payload=b"x")
     assert not Path(read_only).exists()
@@ -225,9 +217,7 @@ def test_what_a_full_disk_refuses_is_counted(post: Post, spool: Spool, small_dis
 @pytest.mark.parametrize(
     "count", ["", "$(touch pwned) x\n" + " " * 60, None], ids=["ours", "none", "a fifo"]
 )
-def test_what_a_spool_that_is_no_folder_refuses_is_counted(
-    post: Post, home: Home, count: str | None
-) -> None:
+def test_what_a_file_as_spool_refuses_is_counted(post: Post, home: Home, count: str | None) -> None:
     """A count that is none begins anew; no hook waits for a FIFO."""
     home.logs.mkdir(parents=True)
     home.spool.write_text("in the way")
@@ -255,9 +245,7 @@ def test_a_read_only_mount_is_borne(post: Post, spool: Spool, small_disk: Path) 
 def test_the_log_of_failures_stays_small(
     post: Post, home: Home, tmp_path: Path, before: int, after: int
 ) -> None:
-    log = home.logs / "hooks.log"
-    log.parent.mkdir(parents=True)
-    log.write_text("earlier\n" * before)
+    log = put_file(home.logs / "hooks.log", "earlier\n" * before)
     with fd_of(tmp_path) as folder:
         post("cursor", "stop", stdin=folder)
     assert len(log.read_text().splitlines()) == after
@@ -272,9 +260,7 @@ def fd_of(folder: Path) -> Iterator[int]:
     os.close(handle)
 
 
-def test_where_proc_is_missing_a_name_is_made_otherwise(
-    sh: list[str], posted: Posted, tmp_path: Path
-) -> None:
+def test_without_proc_a_name_is_made_too(sh: list[str], posted: Posted, tmp_path: Path) -> None:
     script = tmp_path / "post"
     script.write_text((HOOKS / "post").read_text().replace("/proc/sys", "/nowhere"))
     for _ in range(2):
@@ -337,9 +323,7 @@ NO_PAUSES = ("", "x *\n", "* *\n", "99999999999\n", "99999999999 x\n", "\0", OVE
     NO_PAUSES,
     ids=["empty", "no time", "no number", "no scope", "no path", "NUL", "over", "a pipe"],
 )
-def test_a_file_that_is_no_pause_stops_nothing_and_is_not_waited_for(
-    post: Post, home: Home, posted: Posted, text: str | None
-) -> None:
+def test_no_pause_stops_nothing(post: Post, home: Home, posted: Posted, text: str | None) -> None:
     """A pause that is over ends without a daemon."""
     home.spool.mkdir(parents=True)
     if text is None:
@@ -351,9 +335,7 @@ def test_a_file_that_is_no_pause_stops_nothing_and_is_not_waited_for(
 
 
 @pytest.mark.parametrize(("value", "count"), [("1", 0), ("yes", 0), ("0", 1), ("", 1)])
-def test_a_private_session_writes_nothing(
-    post: Post, home: Home, posted: Posted, value: str, count: int
-) -> None:
+def test_private_is_silent(post: Post, home: Home, posted: Posted, value: str, count: int) -> None:
     post("claude-code", "Stop", payload=b"{}", env={**os.environ, "OBSERVER_PRIVATE": value})
     assert len(posted()) == count
     assert bool(files(home)) == bool(count)
@@ -361,10 +343,7 @@ def test_a_private_session_writes_nothing(
 
 def script_that_marks(path: Path, mark: Path) -> Path:
     """Write a program that leaves a file when it runs."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\ntouch '{mark}'\n")
-    path.chmod(0o755)
-    return path
+    return put_file(path, f"#!/bin/sh\ntouch '{mark}'\n")
 
 
 @every_shell

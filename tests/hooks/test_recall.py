@@ -19,6 +19,7 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
 from observer.serve.servers import make_run_folder
+from tests.support import ended, put_file
 
 from .conftest import HOOKS
 
@@ -44,14 +45,8 @@ def recall_of(sh: list[str], folder: Path) -> Recall:
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         if "stdin" not in options:
             options["input"] = data
-        done = subprocess.run(
-            [*sh, str(options.pop("script", HOOKS / "recall")), *arguments],
-            cwd=folder,
-            capture_output=True,
-            check=False,
-            timeout=PATIENCE_S,
-            **options,
-        )
+        argv = [*sh, options.pop("script", HOOKS / "recall"), *arguments]
+        done = ended(argv, cwd=folder, text=False, timeout=PATIENCE_S, **options)
         assert (done.returncode, done.stderr) == (0, b"")
         return done
 
@@ -90,12 +85,9 @@ def failure(session: str) -> dict[str, object]:
 
 def coming(session: str) -> dict[str, object]:
     return {
-        "session_id": session,
-        "hook_event_name": "PreToolUse",
-        "tool_name": "Bash",
-        "tool_input": {"command": "wrap bun run test 2>&1"},
-        "tool_use_id": f"toolu_{session}",
-    }
+        "session_id": session, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": {"command": "wrap bun run test 2>&1"}, "tool_use_id": f"toolu_{session}",
+    }  # fmt: skip
 
 
 @pytest.fixture
@@ -116,12 +108,8 @@ def learned(folder: Path, home: Home, within: Any, until: Any) -> None:
     ]
     within("up")
     for event, fields in happened:
-        subprocess.run(
-            [str(HOOKS / "post"), "claude-code", event],
-            cwd=folder,
-            input=json.dumps({"session_id": "s1", "cwd": str(folder), **fields}).encode(),
-            check=True,
-        )
+        said = json.dumps({"session_id": "s1", "cwd": str(folder), **fields})
+        ended([HOOKS / "post", "claude-code", event], cwd=folder, input=said, check=True)
         time.sleep(0.002)  # each has its own millisecond, as events of people do
     until(lambda: Spool(home.spool).depth() == 0)
     until(lambda: client.call(home, "GET", "/status")["items"] >= 1)
@@ -160,8 +148,7 @@ def test_it_is_silent_where_the_hook_of_cursor_speaks_and_where_it_is_turned_off
     recalls: dict[str, Recall], within: Any, *, is_off: bool
 ) -> None:
     hooks_json = Path(os.environ["HOME"]) / ".cursor" / "hooks.json"
-    hooks_json.parent.mkdir()
-    hooks_json.write_text('{"command": "/home/ana/.observer/hooks/recall cursor x"}')
+    put_file(hooks_json, '{"command": "/home/ana/.observer/hooks/recall cursor x"}')
     if is_off:
         for words in (("config", "set", "recall_hooks", "false"), ("down",), ("up",)):
             within(*words)
@@ -227,9 +214,7 @@ def test_only_a_whole_answer_is_printed(recall: Recall, home: Home, answer: byte
         assert recall("claude-code", "PostToolUseFailure", payload=failure("s2")).stdout == b""
 
 
-def test_a_whole_answer_is_printed_and_a_giant_payload_passed_over(
-    recall: Recall, answered: Answered, home: Home
-) -> None:
+def test_a_whole_answer_is_printed(recall: Recall, answered: Answered, home: Home) -> None:
     with listening(home, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nknown"):
         assert answered(recall, "claude-code", "PostToolUseFailure", payload={}) == b"known"
         giant = b"x" * (2 << 20)
@@ -245,13 +230,10 @@ def test_a_client_that_never_closes_keeps_nobody(recall: Recall) -> None:
         os.close(writing)
 
 
-def test_the_interpreter_that_the_daemon_lends_comes_first(
-    recall: Recall, home: Home, tmp_path: Path
-) -> None:
+def test_the_daemons_interpreter_comes_first(recall: Recall, home: Home, tmp_path: Path) -> None:
     home.root.mkdir()
     lent = make_run_folder(home) / "python3"
-    lent.write_text(f'#!/bin/sh\necho "$@" >"{tmp_path}/asked"\n')
-    lent.chmod(0o755)
+    put_file(lent, f'#!/bin/sh\necho "$@" >"{tmp_path}/asked"\n')
     recall("claude-code", "UserPromptSubmit", payload={})
     asked = (tmp_path / "asked").read_text().split()
     assert (asked[0], asked[2:]) == ("-IS", ["claude-code", "UserPromptSubmit"])

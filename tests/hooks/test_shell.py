@@ -14,6 +14,7 @@ from observer.clients.envelope import parse
 from observer.core.disk import SpoolEntry
 from observer.core.paths import Home
 from observer.local.spool import Spool
+from tests.support import put_file
 
 from .conftest import HOOKS, PLAIN, drive, found
 
@@ -49,9 +50,7 @@ def texts(records: Records) -> list[str]:
 
 
 @every_shell
-def test_a_command_is_shown_with_all_that_came_of_it(
-    person: Person, tmp_path: Path, shell: str
-) -> None:
+def test_a_command_is_shown_with_its_outcome(person: Person, tmp_path: Path, shell: str) -> None:
     (tmp_path / "a b").mkdir()
     records = person(shell, f"cd '{tmp_path}/a b'", "sleep 0.1; sh -c 'exit 3'")
     moved, failed = records[-2:]
@@ -62,9 +61,7 @@ def test_a_command_is_shown_with_all_that_came_of_it(
 
 
 @every_shell
-def test_what_is_private_stays_private(
-    person: Person, shell: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_private_stays_private(person: Person, shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HISTCONTROL", "ignoreboth")
     records = person(shell, "echo before", " echo hidden", "echo after")
     answered = texts(records)
@@ -99,9 +96,7 @@ def test_a_script_records_nothing(home: Home, tmp_path: Path, shell: str) -> Non
 
 
 @every_shell
-def test_what_is_typed_is_recorded_command_by_command_for_its_owner_alone(
-    person: Person, home: Home, tmp_path: Path, shell: str
-) -> None:
+def test_each_command_is_recorded(person: Person, home: Home, tmp_path: Path, shell: str) -> None:
     exported = f"printenv OBSERVER_SESSION >{tmp_path}/session"
     records = person(shell, exported, "", "echo 'a", "b' c", "", "no-such-program")
     assert texts(records) == [exported, "echo 'a\nb' c", "no-such-program"]
@@ -121,9 +116,7 @@ def test_a_deleted_folder_is_no_obstacle(person: Person, tmp_path: Path, shell: 
 
 
 @every_shell
-def test_a_log_that_was_taken_away_is_followed_by_another(
-    person: Person, home: Home, shell: str
-) -> None:
+def test_a_log_taken_away_is_followed_by_another(person: Person, home: Home, shell: str) -> None:
     records = person(shell, "echo one", "command rm $__observer_log", "echo two")
     assert texts(records)[-1] == "echo two"
     modes = {path.stat().st_mode & 0o777 for path in (home.spool / "shell").iterdir()}
@@ -196,9 +189,7 @@ def test_the_prompt_sees_the_persons_status(shell: str) -> None:
         pytest.param({"HISTIGNORE": "echo x"}, "repeat-or-private", id="a-pattern"),
     ],
 )
-def test_bash_tells_a_repeat_from_a_secret_where_it_can(
-    person: Person, rules: dict[str, str], answered: str
-) -> None:
+def test_bash_tells_a_repeat_apart(person: Person, rules: dict[str, str], answered: str) -> None:
     assert texts(person("bash", "echo x", "echo x", **rules))[-1] == answered
 
 
@@ -215,8 +206,7 @@ def test_red_is_green_again_in_debians_bash(spool: Spool, tmp_path: Path) -> Non
     """A repeated command is recorded, a private one is not, and the history is the person's."""
     rc, check, kept = tmp_path / "rc", tmp_path / "check", tmp_path / "history"
     rc.write_text(f"{DEBIAN}HISTFILE={kept}\nsource {HOOKS}/shell/observer.bash\n")
-    check.write_text(f"#!/bin/sh\ntest -e {tmp_path}/fixed\n")
-    check.chmod(0o755)
+    put_file(check, f"#!/bin/sh\ntest -e {tmp_path}/fixed\n")
     argv = [found("bash"), "--rcfile", str(rc), "-i"]
     lines = (f" touch {tmp_path}/fixed", str(check), f" {check}", "echo 'a", "b'", "echo 'a", "b'")
     drive(argv, str(check), *lines, 'echo "<$HISTCONTROL>"', "exit")
@@ -235,9 +225,7 @@ def test_red_is_green_again_in_debians_bash(spool: Spool, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "rules", ["ignoreboth", "ignoredups", "ignorespace", "ignoredups:erasedups"]
 )
-def test_bash_keeps_the_history_and_its_rules_as_the_person_wants_them(
-    tmp_path: Path, rules: str
-) -> None:
+def test_bash_keeps_the_history_and_its_rules_as_they_are(tmp_path: Path, rules: str) -> None:
     """With and without the recorder, the history holds the same lines."""
     argv = interactive("bash")
     lines = (
@@ -270,9 +258,7 @@ def test_zsh_and_fish_record_repeats_and_zsh_respects_a_history_pattern(person: 
     assert "xyz" not in repr(person("zsh", "HISTORY_IGNORE='echo x*'", "echo xyz"))
 
 
-def test_bash_is_not_fooled_by_history_that_is_off_or_from_elsewhere(
-    person: Person, tmp_path: Path
-) -> None:
+def test_bash_is_not_fooled_by_history_off_or_foreign(person: Person, tmp_path: Path) -> None:
     """Reading another shell's history at the prompt must not look like a command typed here."""
     (tmp_path / "other").write_text("echo from elsewhere\n")
     without = texts(person("bash", "echo kept", "set +o history", "echo lost"))
@@ -287,9 +273,7 @@ def test_bash_is_not_fooled_by_history_that_is_off_or_from_elsewhere(
 
 
 @pytest.mark.parametrize("begun", ["unset PROMPT_COMMAND", "PROMPT_COMMAND=(tell other)"])
-def test_what_an_rc_file_does_at_the_prompt_is_done_once_when_it_is_read_again(
-    tmp_path: Path, begun: str
-) -> None:
+def test_what_an_rc_file_does_is_done_once_when_read_again(tmp_path: Path, begun: str) -> None:
     rc = tmp_path / "rc"
     rc.write_text(
         f"tell() {{ echo shown; }}\nPROMPT_COMMAND=tell\nsource {HOOKS}/shell/observer.bash\n"

@@ -59,9 +59,7 @@ def test_one_of_many_hooks_starts_a_daemon_that_died(killed: Home, until: Until)
     until(lambda: not killed.waking.exists() and not is_waking(killed.root))
 
 
-def test_no_hook_starts_one_that_was_stopped_on_purpose(
-    home: Home, observer: Observer, until: Until
-) -> None:
+def test_no_hook_starts_what_was_stopped(home: Home, observer: Observer, until: Until) -> None:
     assert observer("up").returncode == 0
     until(home.alive.exists)
     assert observer("down").returncode == 0
@@ -70,9 +68,7 @@ def test_no_hook_starts_one_that_was_stopped_on_purpose(
     assert not home.waking.exists()
 
 
-def test_a_daemon_that_cannot_start_is_not_started_by_every_hook(
-    killed: Home, until: Until
-) -> None:
+def test_a_daemon_that_cannot_start_is_not_begun_by_every_hook(killed: Home, until: Until) -> None:
     run_out(killed.alive)
     killed.config.write_text("nonsense = 1\n")
     report(killed, 4)
@@ -87,9 +83,7 @@ def test_a_daemon_that_cannot_start_is_not_started_by_every_hook(
     client.stop(killed)
 
 
-def test_no_hook_starts_one_as_long_as_the_last_may_live_or_by_a_python_that_is_gone(
-    killed: Home,
-) -> None:
+def test_no_hook_starts_one_while_the_last_may_live_or_by_a_python_gone(killed: Home) -> None:
     report(killed)
     assert not killed.waking.exists()
     killed.alive.write_text("/nowhere/python\n\n")

@@ -21,7 +21,7 @@ from observer.clients.installers import install, perform
 from observer.clients.registry import clients
 from observer.core.paths import Home
 from observer.store.database import SqliteStore
-from tests.support import pipeline_over
+from tests.support import ended, pipeline_over, put_file
 
 ROOT = Path(__file__).parents[2]
 HOOK = ROOT / "plugins" / "source" / "hook"
@@ -44,12 +44,9 @@ def sh(request: pytest.FixtureRequest) -> list[str]:
 @pytest.fixture
 def context(home: Home, tmp_path: Path) -> InstallContext:
     return InstallContext(
-        home=home,
-        user_home=home.root.parent,
-        observer="/usr/bin/observer",
-        environ={},
+        home=home, user_home=home.root.parent, observer="/usr/bin/observer", environ={},
         folder=tmp_path,
-    )
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -57,23 +54,16 @@ def scripts(context: InstallContext) -> None:
     """Install our scripts and no client, as the daemon does at its start."""
     perform(InstallPlan(edits=tuple(hook_files(context.home))), context.home, at_ms=NOW_MS)
     by_path = context.home.root / "context" / "by-path"
-    by_path.mkdir(parents=True)
-    (by_path / "CONTEXT.md").write_text("what matters")
+    put_file(by_path / "CONTEXT.md", "what matters")
     (by_path / "CONTEXT.cursor.json").write_text('{"additional_context": "what matters"}')
 
 
 def run(argv: Sequence[str], payload: bytes = b"{}", **environment: str) -> bytes:
     """Run a hook; whatever happens, it succeeds and complains of nothing."""
-    done = subprocess.run(
-        argv,
-        input=payload,
-        capture_output=True,
-        check=False,
-        timeout=DEADLINE_S,
-        env=os.environ | environment,
-    )
+    env = os.environ | environment
+    done = ended(argv, input=payload, text=False, timeout=DEADLINE_S, env=env)
     assert (done.returncode, done.stderr) == (0, b"")
-    return done.stdout
+    return bytes(done.stdout)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -113,28 +103,20 @@ def test_nothing_of_the_visited_repository_runs(sh: list[str], tmp_path: Path) -
     said = run([*sh, str(HOOK), "context", "claude-code"], CLAUDE_PROJECT_DIR=str(tmp_path))
     assert said == b"what matters"
     for name in ("grep", "observer", "uvx", "cat"):
-        (tmp_path / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/trap\n")
-        (tmp_path / name).chmod(0o755)
+        put_file(tmp_path / name, f"#!/bin/sh\ntouch {tmp_path}/trap\n")
     for argv in (
         [str(HOOK), "context", "claude-code", "Stop"],
         [str(HOOK), "recall", "claude-code", "Stop"],
         [str(MCP)],
     ):
-        subprocess.run(
-            ["sh", "-c", f"cd {tmp_path} && exec {shlex.join([*sh, *argv])}"],
-            env=os.environ | {"PATH": f".:{os.environ['PATH']}"},
-            input=b"{}",
-            check=False,
-            capture_output=True,
-            timeout=DEADLINE_S,
-        )
+        script = f"cd {tmp_path} && exec {shlex.join([*sh, *argv])}"
+        env = os.environ | {"PATH": f".:{os.environ['PATH']}"}
+        ended(["sh", "-c", script], env=env, input="{}", timeout=DEADLINE_S)
     assert not (tmp_path / "trap").exists()
 
 
 def stand_in(folder: Path, name: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(f'#!/bin/sh\necho {folder}/{name} "$@"\n')
-    (folder / name).chmod(0o755)
+    put_file(folder / name, f'#!/bin/sh\necho {folder}/{name} "$@"\n')
 
 
 @pytest.mark.parametrize(
@@ -155,15 +137,10 @@ def test_the_server_is_found_where_people_install_it(
 
 
 def test_without_a_server_the_client_shows_what_to_do(sh: list[str]) -> None:
-    done = subprocess.run(
-        [*sh, str(MCP)],
-        env=os.environ | {"PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        check=False,
-        timeout=DEADLINE_S,
-    )
+    env = os.environ | {"PATH": "/usr/bin:/bin"}
+    done = ended([*sh, MCP], env=env, timeout=DEADLINE_S)
     assert done.returncode == 127
-    assert b"uv tool install observer-memory" in done.stderr
+    assert "uv tool install observer-memory" in done.stderr
 
 
 DATA = ROOT / "tests" / "data"

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 from observer.core.paths import Home
+from tests.support import put_file
 
 pytestmark = pytest.mark.slow
 
@@ -82,8 +83,7 @@ def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Rec
     beside the guard.
     """
     folder, log = tmp_path / "guard", tmp_path / "sockets.jsonl"
-    folder.mkdir()
-    (folder / "sitecustomize.py").write_text(GUARD.replace("@LOG@", str(log)))
+    put_file(folder / "sitecustomize.py", GUARD.replace("@LOG@", str(log)))
     for name in ("observer", "hooks"):
         (folder / name).symlink_to(ROOT / name)
     monkeypatch.setenv("PYTHONPATH", str(folder))

@@ -20,6 +20,7 @@ from supply.pins import RUNTIME, pins
 
 from observer import __version__
 from observer.core.paths import Home
+from tests.support import ended
 
 pytestmark = pytest.mark.slow
 
@@ -50,14 +51,9 @@ def copied(folder: Path, *, at_s: int, umask: int) -> Path:
 def built(checkout: Path, *kinds: str, umask: int, **environ: str) -> Path:
     """Build in a checkout; return the folder of what was built."""
     out = checkout / "dist"
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-d", out, *kinds],
-        cwd=checkout,
-        env={name: os.environ[name] for name in ("PATH", "HOME")} | environ,
-        umask=umask,
-        check=True,
-        capture_output=True,
-    )
+    argv = [sys.executable, "-m", "hatchling", "build", "-d", out, *kinds]
+    env = {name: os.environ[name] for name in ("PATH", "HOME")} | environ
+    ended(argv, cwd=checkout, env=env, umask=umask, check=True)
     return out
 
 
@@ -84,9 +80,7 @@ def test_time_folder_umask_and_zone_do_not_change_a_byte(packages: Path, tmp_pat
     assert held == {*TRACKED, PurePosixPath("PKG-INFO")}, "every tracked file and nothing else"
 
 
-def test_a_wheel_that_is_built_otherwise_from_the_sdist_is_the_same(
-    packages: Path, tmp_path: Path
-) -> None:
+def test_a_wheel_built_otherwise_from_the_sdist_is_it(packages: Path, tmp_path: Path) -> None:
     with tarfile.open(packages / SDIST) as archive:
         archive.extractall(tmp_path / "elsewhere", filter="data")
     again = built(tmp_path / "elsewhere" / STEM, "-t", "wheel", umask=0o077, **OTHERWISE)
@@ -143,18 +137,11 @@ def installed(environment_of_wheel: Path, tmp_path: Path) -> Run:
     """Run a program of the environment in which the wheel is."""
 
     def run(program: str, *words: str, stdin: str = "") -> str:
-        environ = {name: os.environ[name] for name in ("HOME", "OBSERVER_HOME")}
-        done = subprocess.run(
-            [environment_of_wheel / "bin" / program, *words],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=tmp_path,
-            env=environ
-            | {"PATH": f"{environment_of_wheel / 'bin'}:/usr/bin:/bin", "LANG": "C.UTF-8"},
-            timeout=300,
-        )
+        programs = environment_of_wheel / "bin"
+        env = {name: os.environ[name] for name in ("HOME", "OBSERVER_HOME")}
+        env |= {"PATH": f"{programs}:/usr/bin:/bin", "LANG": "C.UTF-8"}
+        argv = [programs / program, *words]
+        done = ended(argv, input=stdin, cwd=tmp_path, env=env, timeout=300)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -222,9 +209,7 @@ def bill(text: str) -> dict[str, Any]:
 
 def test_it_is_valid_cyclonedx_of_the_same_bytes_each_time(text: str, tmp_path: Path) -> None:
     from cyclonedx.schema import SchemaVersion  # noqa: PLC0415 - as the next
-    from cyclonedx.validation.json import (  # noqa: PLC0415 - a second, for every worker
-        JsonStrictValidator,
-    )
+    from cyclonedx.validation.json import JsonStrictValidator  # noqa: PLC0415 - a second, for every worker
 
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     assert written(tmp_path / "again.json") == text

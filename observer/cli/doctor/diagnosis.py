@@ -12,8 +12,7 @@ from pathlib import Path
 from observer import __version__
 from observer.cli.session import reading
 from observer.clients.client import Client
-from observer.clients.config_files.context import InstallContext, hook_files
-from observer.clients.config_files.file_edits import apply
+from observer.clients.config_files.context import InstallContext, apply, hook_files
 from observer.clients.installers import evidence, install, installed, installed_parts, perform
 from observer.clients.quiet import find_quiet, last_report, last_reports
 from observer.clients.registry import clients
@@ -61,6 +60,7 @@ def checked(name: str, look: Callable[[], str], *, fix: str = "") -> Diagnosis:
         return wrong(name, f"{error.filename}: {error.strerror}", remedy(error, "make it yours"))
 
 
+Reports = Mapping[str, int]
 LOW_DISK_BYTES = 100 << 20
 REMOTE = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "lustre", "glusterfs", "afpfs"}
@@ -114,10 +114,8 @@ def file_system(folder: Path, listed: Path = MOUNTS, program: str = MOUNT) -> st
     """Return the type of a folder's file system, if known. Raises ObserverError: it is remote."""
     found = file_system_of(os.path.realpath(folder), mounts(listed, program)) or "not known"
     if found in REMOTE:
-        raise ObserverError(
-            f"{folder} is on {found}, where SQLite can lose data",
-            hint="move the home to a local disk, and set OBSERVER_HOME",
-        )
+        hint = "move the home to a local disk, and set OBSERVER_HOME"
+        raise ObserverError(f"{folder} is on {found}, where SQLite can lose data", hint=hint)
     return found
 
 
@@ -129,10 +127,9 @@ def watches(status: Status, limit: Path = WATCHES) -> str:
     except (OSError, ValueError):
         return f"{used:,} folders"
     if used >= most * 0.8:
-        raise ObserverError(
-            f"{used:,} of {most:,} inotify watches are taken; others get none",
-            hint=f"run: sudo sysctl fs.inotify.max_user_watches={max(2 * most, 524_288)}",
-        )
+        message = f"{used:,} of {most:,} inotify watches are taken; others get none"
+        hint = f"run: sudo sysctl fs.inotify.max_user_watches={max(2 * most, 524_288)}"
+        raise ObserverError(message, hint=hint)
     return f"{used:,} folders of {most:,} that inotify allows"
 
 
@@ -142,9 +139,8 @@ def clock(status: Status, *, at_ms: int) -> str:
     if last > at_ms + 300_000:
         hours = f"{(last - at_ms) / 3_600_000:,.1f} h"
         message = f"the last event was stored {hours} in the future: the clock was changed"
-        raise ObserverError(
-            message, hint="set the clock; times recorded meanwhile stay as they are"
-        )
+        hint = "set the clock; times recorded meanwhile stay as they are"
+        raise ObserverError(message, hint=hint)
     return "no event is from the future"
 
 
@@ -230,10 +226,8 @@ def _integrity(here: Home) -> str:
 
 def _index(here: Home) -> str:
     if damaged := Files(here.index).damaged():
-        raise ObserverError(
-            f"damaged: {' '.join(damaged)}",
-            hint=f"have it made anew: observer down, delete {here.index}, observer up",
-        )
+        hint = f"have it made anew: observer down, delete {here.index}, observer up"
+        raise ObserverError(f"damaged: {' '.join(damaged)}", hint=hint)
     return "whole" if here.index.exists() else "none yet"
 
 
@@ -257,13 +251,13 @@ def client_checks(context: InstallContext) -> Iterator[Diagnosis]:
     """Yield what is wrong with the hooks and each client that has them, or that nothing is."""
     yield checked("hooks", lambda: _hooks(context), fix="hooks")
     yield from _git_hooks(context)
-    last: Mapping[str, int] = {}
+    last: Reports = {}
     with suppress(ObserverError):  # another check reports a damaged database
         last = last_reports(context.home)
     absent = []
     for client in clients().values():
         if client.installer and (parts := installed_parts(client.name, context)):
-            yield _client(client, context, parts=" + ".join(parts), last=last)
+            yield _client(client, context, " + ".join(parts), last)
         elif client.installer and evidence(client, context):
             absent.append(client.name)
     if absent:
@@ -271,9 +265,7 @@ def client_checks(context: InstallContext) -> Iterator[Diagnosis]:
         yield well("clients", found, "connect them with: observer install")
 
 
-def _client(
-    client: Client, context: InstallContext, *, parts: str, last: Mapping[str, int]
-) -> Diagnosis:
+def _client(client: Client, context: InstallContext, parts: str, last: Reports) -> Diagnosis:
     name = client.name
     again = f"bring it up to date with: observer install {name}"
     try:
@@ -294,10 +286,9 @@ def _hooks(context: InstallContext) -> str:
     here = context.home
     if not here.hooks.is_dir():
         if names := " ".join(installed(context)):
-            raise ObserverError(
-                f"{here.hooks} is gone, and nothing is recorded of {names}",
-                hint=f"get them back with: observer install {names}",
-            )
+            message = f"{here.hooks} is gone, and nothing is recorded of {names}"
+            hint = f"get them back with: observer install {names}"
+            raise ObserverError(message, hint=hint)
         return "none installed; see: observer install --help"
     if stale := " ".join(edit.path.name for edit in hook_files(here) if edit.is_change):
         hint = "refresh them with: observer doctor --fix"
@@ -310,7 +301,7 @@ def _git_hooks(context: InstallContext) -> Iterator[Diagnosis]:
     with suppress(ObserverError), reading(context.home) as reader:  # the database has its own check
         folders = [path for project in reader.projects() for path in project.common_dirs]
     try:
-        found = [wrong(name, each.found, each.hint) for each in missing_hooks(context, folders)]
+        found = [refused(name, each) for each in missing_hooks(context, folders)]
     except ObserverError as error:
         found = [refused(name, error)]
     yield from found or [well(name, "all that were installed run")]

@@ -37,8 +37,7 @@ ROOT = PACKAGE.parent
 DEADLINE_S = 120.0
 
 
-@dataclass(frozen=True, slots=True)
-class Aim:
+class Aim(NamedTuple):
     """What one percentile has to be: `most` at most, `least` at least."""
 
     percent: int = 50
@@ -53,8 +52,7 @@ class Aim:
         return f"aim p{self.percent} {limit}{unit}: {state}"
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """One line of the report: `unit` follows the number as it stands, `remark` ends the line."""
 
     name: str
@@ -65,27 +63,22 @@ class Figure:
 
     def line(self) -> str:
         """Return name, p50, p95 and count (of one sample only its value), aims and remark."""
+        found = [(percent, shown(percentile(self.samples, percent))) for percent in (50, 95)]
+        spread = [f"p{percent} {number:>8}{self.unit}" for percent, number in found]
+        spread.append(f"n {len(self.samples):>5}")
         if len(self.samples) == 1:
             spread = [f"{shown(self.samples[0]):>12}{self.unit}"]
-        else:
-            spread = [
-                f"p{percent} {shown(percentile(self.samples, percent)):>8}{self.unit}"
-                for percent in (50, 95)
-            ] + [f"n {len(self.samples):>5}"]
         parts = [f"{self.name:46}", *spread, *self._verdicts(self.unit), self.remark]
         return " · ".join(filter(None, parts))
 
     def values(self) -> dict[str, object]:
         """Return the same for programs; what was not measured is None."""
         return {
-            "name": self.name,
-            "unit": self.unit.strip(),
+            "name": self.name, "unit": self.unit.strip(),
             "p50": percentile(self.samples, 50) if self.samples else None,
             "p95": percentile(self.samples, 95) if self.samples else None,
-            "count": len(self.samples),
-            "aims": self._verdicts(""),
-            "remark": self.remark,
-        }
+            "count": len(self.samples), "aims": self._verdicts(""), "remark": self.remark,
+        }  # fmt: skip
 
     def _verdicts(self, unit: str) -> list[str]:
         return [each.text(percentile(self.samples, each.percent), unit) for each in self.aims]
@@ -120,14 +113,13 @@ def machine() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
         processor = next(names, processor)
-    return " · ".join(
-        (
-            f"{processor} · {os.cpu_count()} cores · {memory_bytes / (1 << 30):.0f} GiB",
-            f"{platform.system()} {platform.release()}",
-            f"{platform.python_implementation()} {platform.python_version()}",
-            f"load {load} · yardstick {yardstick_ms():.2f} ms",
-        )
+    parts = (
+        f"{processor} · {os.cpu_count()} cores · {memory_bytes / (1 << 30):.0f} GiB",
+        f"{platform.system()} {platform.release()}",
+        f"{platform.python_implementation()} {platform.python_version()}",
+        f"load {load} · yardstick {yardstick_ms():.2f} ms",
     )
+    return " · ".join(parts)
 
 
 def yardstick_ms() -> float:
@@ -147,8 +139,7 @@ _AGENTS = ("CLAUDECODE", "CLAUDE_", "CURSOR_", "KIRO_", "CODEX_", "GEMINI_", "AI
 class Options:
     """How much is measured, and where the homes lie."""
 
-    share: float
-    """How much of the full number of rounds: 1 for figures to publish."""
+    share: float  # of the full number of rounds: 1 for figures to publish
     work: Path
 
     def rounds(self, full: int) -> int:
@@ -156,8 +147,7 @@ class Options:
         return max(1, round(full * self.share))
 
 
-@dataclass(frozen=True, slots=True)
-class Lab:
+class Lab(NamedTuple):
     """The folders of one throw-away user, and the daemon that runs there."""
 
     folder: Path
@@ -232,15 +222,10 @@ def _move_in(made: Lab) -> None:
         if name.startswith(("OBSERVER_", "GIT_", *_AGENTS)):
             del os.environ[name]
     os.environ |= {
-        "HOME": str(made.folder),
-        "OBSERVER_HOME": str(made.home.root),
-        "PYTHONPATH": str(ROOT),
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_AUTHOR_NAME": "Ana",
-        "GIT_AUTHOR_EMAIL": "ana@example.com",
-        "GIT_COMMITTER_NAME": "Ana",
-        "GIT_COMMITTER_EMAIL": "ana@example.com",
-    }
+        "HOME": str(made.folder), "OBSERVER_HOME": str(made.home.root), "PYTHONPATH": str(ROOT),
+        "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "Ana", "GIT_AUTHOR_EMAIL": "ana@example.com",
+        "GIT_COMMITTER_NAME": "Ana", "GIT_COMMITTER_EMAIL": "ana@example.com",
+    }  # fmt: skip
     Spool(made.home.spool).prepare()
     shipped = next(folder for folder in SHIPPED_HOOKS if folder.is_dir())
     shutil.copytree(shipped, made.home.hooks)

@@ -1,7 +1,6 @@
-"""Sends a marked event through the installed hooks of each client, as that client would.
+"""Sends a marked event with a fake key through the installed hooks of each client, as it would.
 
-Each has a folder below `Home.probes`, in which the daemon answers with what the store gave back of
-it; see `observer.ingest.pipeline`. In each stands a fake key, which must be in no file of the home.
+The daemon answers in a folder below `Home.probes`; the key must be in no file of the home.
 """
 
 from __future__ import annotations
@@ -14,8 +13,9 @@ import subprocess
 import time
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
@@ -43,13 +43,11 @@ GONE_S = 5.0
 NAME = "probes"
 
 
-def probe_checks(
-    context: InstallContext, names: Collection[str] | None = None
-) -> Iterator[Diagnosis]:
+def probe_checks(context: InstallContext, names: Collection[str] = ()) -> Iterator[Diagnosis]:
     """Yield what became of a probe through each installed client, or through those named."""
     here = context.home
     with_hooks = installed(context)
-    found = [clients()[name] for name in with_hooks if names is None or name in names]
+    found = [clients()[name] for name in with_hooks if not names or name in names]
     if not found or not here.hooks.is_dir():
         return
     if any(pause.scope == EVERYWHERE for pause in Spool(here.spool).pauses.now(now_ms())):
@@ -97,8 +95,7 @@ LOOK_S = 0.02
 _OURS = ("OBSERVER_", "GIT_", "CLAUDE_", "CURSOR_", "KIRO_")
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(NamedTuple):
     """A probe of one client: its folder, and the mark and the fake key that it sends."""
 
     client: Client
@@ -120,7 +117,6 @@ class Probe:
             for name, value in self.context.environ.items()
             if name not in others and not name.startswith(_OURS)
         }
-        environ |= dict(self.client.sample.environ) if self.client.sample else {}
         return environ | {"HOME": str(self.context.user_home), "PWD": str(self.folder)}
 
 
@@ -162,10 +158,8 @@ def _wait_for_answer(probe: Probe) -> None:
     while not (answer := _found(probe)):
         if time.monotonic() > deadline:
             logs = probe.context.home.logs
-            raise ObserverError(
-                f"no event arrived within {WAIT_S:.0f} s",
-                hint=f"see {logs}/hooks.log and {logs}/daemon.log, and `exclude` in the settings",
-            )
+            hint = f"see {logs}/hooks.log and {logs}/daemon.log, and `exclude` in the settings"
+            raise ObserverError(f"no event arrived within {WAIT_S:.0f} s", hint=hint)
         time.sleep(LOOK_S)
     if probe.key.encode() in answer:
         raise ObserverError("a fake key was stored as it is", hint="please report it")
@@ -233,10 +227,9 @@ def _context(probe: Probe) -> str:
     printed = _run(line, probe, folder=Path(root))
     files = (mirror(here, root) / name for name in (probe.client.context_file, ANYONES))
     if printed not in [path.read_bytes() for path in files if path.exists()] or not printed:
-        raise ObserverError(
-            f"its session-start hook does not print the context of {root}",
-            hint="refresh the hooks with: observer doctor --fix",
-        )
+        message = f"its session-start hook does not print the context of {root}"
+        hint = "refresh the hooks with: observer doctor --fix"
+        raise ObserverError(message, hint=hint)
     if probe.client.wrap_context:
         orjson.loads(printed)
     return f", context of {len(printed):,} bytes returned"

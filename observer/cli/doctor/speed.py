@@ -42,7 +42,6 @@ from observer.cli.doctor.lab import (
     wire,
     yardstick_ms,
 )
-from observer.cli.output import note
 from observer.core.clock import now_ms
 from observer.core.errors import DaemonUnavailable
 from observer.core.events import Command
@@ -74,7 +73,9 @@ def speed_command(*, names: Sequence[str], quick: bool) -> None:
         output.say(about)
         for figure in figures:
             output.say(figure.line())
-    note(f"at the end: yardstick {yardstick_ms():.2f} ms (it grows while others use the machine)")
+    output.note(
+        f"at the end: yardstick {yardstick_ms():.2f} ms (it grows while others use the machine)"
+    )
 
 
 NOTES = Path(__file__).with_name("notes")
@@ -115,22 +116,17 @@ def hooks(options: Options) -> Iterator[Figure]:
             ratios = [b[0] / a[0] for a, b in zip(bare, ours, strict=True)]
             columns = [column for each in (bare, ours) for column in zip(*each, strict=True)]
             sh_s, sh_cpu_s, hook_s, hook_cpu_s = (percentile(column, 50) for column in columns)
-            remark = (
-                f"sh {1000 * sh_s:.2f} ms, hook {1000 * hook_s:.2f} ms; "
-                f"of processor time {hook_cpu_s / sh_cpu_s:.2f}x"
-            )
+            remark = f"sh {1000 * sh_s:.2f} ms, hook {1000 * hook_s:.2f} ms; of processor time "
+            remark += f"{hook_cpu_s / sh_cpu_s:.2f}x"
             return Figure(f"hooks/{name}, {state}", ratios, "x", (HOOK_AIM,), remark)
 
-        yield measured("recall", "daemon down")
-        yield measured("post", "daemon down")
+        yield from (measured(name, "daemon down") for name in ("recall", "post"))
         daemon = place.up()
         yield measured("post", "daemon up")
         until(lambda: any(place.home.context.rglob("CONTEXT.md")))
-        yield measured("context", "daemon up")
-        yield measured("recall", "daemon up")
+        yield from (measured(name, "daemon up") for name in ("context", "recall"))
         os.kill(daemon, signal.SIGSTOP)
-        yield measured("post", "daemon stopped")
-        yield measured("context", "daemon stopped")
+        yield from (measured(name, "daemon stopped") for name in ("post", "context"))
 
 
 def timed(programs: Sequence[list[str]], payload: bytes, rounds: int, cwd: Path) -> list[Times]:
@@ -152,10 +148,8 @@ def _ran_s(argv: list[str], payload: bytes, environ: dict[str, str]) -> tuple[fl
     reading, writing = os.pipe()
     os.write(writing, payload)
     os.close(writing)
-    actions = [
-        (os.POSIX_SPAWN_DUP2, reading, 0),
-        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-    ]
+    silent = (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)
+    actions = [(os.POSIX_SPAWN_DUP2, reading, 0), silent]
     begun = time.perf_counter()
     started = os.posix_spawn(argv[0], argv, environ, file_actions=actions)
     _, _, used = os.wait4(started, 0)  # what it started itself included
@@ -367,16 +361,13 @@ def sizes(options: Options) -> Iterator[Figure]:
             until(lambda: "degraded" not in asked.call("search", query="total"))
             daemon = place.up()
             until(lambda: is_quiet(daemon))
-            contexts = [
-                took_ms(lambda: asked.call("get_context"))
-                for _ in range(options.rounds(HOOK_ROUNDS))
-            ]
+            rounds = range(options.rounds(HOOK_ROUNDS))
+            contexts = [took_ms(lambda: asked.call("get_context")) for _ in rounds]
             yield Figure("get_context over MCP", contexts, " ms", (ANSWER,))
             yield Figure("observer mcp, memory", [rss_mib(asked.pid)], " MiB")
         yield Figure("daemon after all this, memory", [rss_mib(daemon)], " MiB")
-        lists = [
-            first_answer_ms(launcher(), project, ERAS[0]) for _ in range(options.rounds(STARTS))
-        ]
+        rounds = range(options.rounds(STARTS))
+        lists = [first_answer_ms(launcher(), project, ERAS[0]) for _ in rounds]
         yield Figure("observer mcp, to its first list of tools", lists, " ms")
         place.down()
         yield Figure("disk, an event", [disk_bytes(place) / count / 1000], " KB")

@@ -5,27 +5,31 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import orjson
 from rich.text import Text
 from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Container, VerticalScroll
 from textual.css.query import NoMatches
+from textual.events import Resize
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from observer.cli.screens import Asker, words_of
-from observer.cli.session import written
+from observer.cli.read import text_of
+from observer.cli.session import on_behalf, written
 from observer.core.errors import ObserverError
 from observer.core.moment import minute_of
-from observer.core.text import one_line, plain
+from observer.core.text import counted, one_line, plain
 from observer.tools.asking import FIRST_SESSION, MOST_RESULTS, colour_of, scope_line
+
+if TYPE_CHECKING:
+    from textual.widgets import TextArea
 
 Row = dict[str, Any]
 
@@ -37,6 +41,30 @@ TITLE_CHARS = 400
 def vi(*actions: str) -> list[BindingType]:
     """Return the keys of `less` and `vi` down, up, to the first and to the last."""
     return [Binding(key, action, show=False) for key, action in zip("jkgG", actions, strict=True)]
+
+
+class Asker:
+    """Asks, and changes as the person at the terminal, without holding up the screen."""
+
+    def __init__(self) -> None:
+        self.everywhere = False
+        self.scope = ""
+
+    async def listed(self, question: str, **arguments: object) -> Any:  # noqa: ANN401 - JSON of each question
+        """Return the JSON of what is asked of this project, or of all; raises as `text_of`."""
+        given = {"project": None, "everywhere": self.everywhere, **arguments}
+        scope, text = await asyncio.to_thread(text_of, question, is_json=True, **given)
+        self.scope = scope.partition(" (")[0]
+        return orjson.loads(text)
+
+    async def shown(self, question: str, *, is_json: bool = False, **arguments: object) -> str:
+        """Return the text, or the JSON, of one item or session; raises as `listed`."""
+        return (await asyncio.to_thread(text_of, question, is_json=is_json, **arguments))[1]
+
+
+def words_of(error: ObserverError) -> str:
+    """Return what is wrong, and on a line of its own what to do."""
+    return "\n".join(filter(None, (error.message, error.hint)))
 
 
 class Words(VerticalScroll):
@@ -56,11 +84,10 @@ class ItemScreen(Screen[None]):
         Binding("t", "around", "Around it"),
     ]
 
-    def __init__(self, source: Asker, handle: str, *, open_session: Callable[[str], None]) -> None:
+    def __init__(self, source: Asker, handle: str) -> None:
         super().__init__()
         self._source = source
         self._handle = handle
-        self._open_session = open_session
 
     def compose(self) -> ComposeResult:
         with Words(id="text"):
@@ -91,7 +118,7 @@ class ItemScreen(Screen[None]):
             self.notify(plain(words_of(error)), severity="error", markup=False)
             return
         if session := found["observations"][0]["session"]:
-            self._open_session(session)
+            self.app.push_screen(SessionScreen(self._source, session))
         else:
             self.notify("it belongs to no session", markup=False)
 
@@ -138,7 +165,6 @@ class Listing(Screen[None]):
         raise NotImplementedError
 
     def line(self, row: Row) -> Text:
-        """Return a row as it is listed."""
         kind = plain(one_line(row["type"], 10))
         has_failed = row.get("failed") or row.get("category") == "failed"
         colour = colour_of(kind, failed=bool(has_failed))
@@ -148,7 +174,6 @@ class Listing(Screen[None]):
         return Text.assemble(*([(f"{when}  ", "dim")] if is_roomy else []), *parts)
 
     def show(self, found: Sequence[Row], empty: str) -> None:
-        """List rows; the one that was chosen stays so."""
         box = self.query_one(Rows)
         chosen = box.highlighted
         known = self.listed[chosen]["id"] if chosen and chosen < len(self.listed) else None
@@ -171,7 +196,6 @@ class Listing(Screen[None]):
         return Option(text)
 
     def on_resize(self) -> None:
-        """Cut the lines anew."""
         if self.listed:
             self.call_after_refresh(self.show, self.listed, "")
 
@@ -179,12 +203,7 @@ class Listing(Screen[None]):
         self.open(self.listed[event.option_index])
 
     def open(self, row: Row) -> None:
-        self.app.push_screen(
-            ItemScreen(self.source, str(row["id"]), open_session=self.open_session)
-        )
-
-    def open_session(self, handle: str) -> None:
-        self.app.push_screen(SessionScreen(self.source, handle))
+        self.app.push_screen(ItemScreen(self.source, str(row["id"])))
 
 
 class TimelineScreen(Listing):
@@ -215,7 +234,6 @@ class TimelineScreen(Listing):
 
     @property
     def words(self) -> str:
-        """What is typed."""
         return self.query_one(Input).value.strip()
 
     def _look(self) -> None:
@@ -225,33 +243,30 @@ class TimelineScreen(Listing):
             self.reload()
 
     async def rows(self) -> tuple[list[Row], str]:
-        """Return the newest, or the hits of what is typed."""
         if words := self.words:
             options = {"limit": MOST_RESULTS, "notes": False, "weak": False, "explain": False}
-            found = await self.source.listed("search", query=words, **options)
-            hits = [*found["observations"], *found["summaries"]]
-            hits.sort(key=lambda row: -row["score"])
-            return hits, f"nothing found: try other words, Escape for the timeline{self._more()}"
-        found = await self.source.listed("happened", limit=ROWS)
-        self._is_whole = len(found) < ROWS
-        return found, f"nothing is recorded here yet: {FIRST_SESSION}{self._more()}"
-
-    def _more(self) -> str:
-        return "" if self.source.scope == scope_line("") else ", or a for all projects"
+            hits = await self.source.listed("search", query=words, **options)
+            found = [*hits["observations"], *hits["summaries"]]
+            found.sort(key=lambda row: -row["score"])
+            empty = "nothing found: try other words, Escape for the timeline"
+        else:
+            found = await self.source.listed("happened", limit=ROWS)
+            self._is_whole = len(found) < ROWS
+            empty = f"nothing is recorded here yet: {FIRST_SESSION}"
+        is_all = self.source.scope == scope_line("")
+        return found, empty if is_all else f"{empty}, or a for all projects"
 
     def title_line(self) -> str:
         heading = f"{len(self.listed)} found" if self.words else self.heading
         return f"{heading} {self.source.scope}"
 
     def on_input_changed(self) -> None:
-        """Ask once typing pauses."""
-        self.reload(0.12)
+        self.reload(0.12)  # once typing pauses
 
     def on_input_submitted(self) -> None:
         self.set_focus(self.query_one(Rows))
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Ask for what was before, once the last row is reached."""
         is_last = event.option_index == len(self.listed) - 1
         if is_last and self.listed and not (self.words or self._is_whole):
             self._load_more()
@@ -289,8 +304,6 @@ class TimelineScreen(Listing):
         self.app.push_screen(SessionList(self.source))
 
     def action_review(self) -> None:
-        from observer.cli.screens.review import Review  # noqa: PLC0415 - its editor is seldom wanted
-
         self.app.push_screen(Review(self.source))
 
 
@@ -306,19 +319,17 @@ class SessionList(Below):
     heading = "Sessions"
 
     async def rows(self) -> tuple[list[Row], str]:
-        """Return the newest sessions."""
         found = await self.source.listed("sessions", active=False, limit=ROWS)
         return found, f"no session yet: {FIRST_SESSION}"
 
     def line(self, row: Row) -> Text:
-        """Return id, time, client and request of a session."""
         about = plain(f"{row['client'][:12]:<12}  {one_line(row['request'], TITLE_CHARS)}")
         is_on = "bold green" if row["status"] == "active" else ""
         when = minute_of(row["last_at"])[5:16]
         return Text.assemble((f"s{row['id']:<7} ", is_on), (f"{when}  ", "dim"), about)
 
     def open(self, row: Row) -> None:
-        self.open_session(f"s{row['id']}")
+        self.app.push_screen(SessionScreen(self.source, f"s{row['id']}"))
 
 
 class SessionScreen(Below):
@@ -331,7 +342,6 @@ class SessionScreen(Below):
         self._below: set[int] = set()
 
     async def rows(self) -> tuple[list[Row], str]:
-        """Return the newest items of the session in order."""
         asked = {"handles": [self._handle], "limit": ROWS}
         found = orjson.loads(await self.source.shown("show", is_json=True, **asked))
         (session,) = found["sessions"]
@@ -346,8 +356,130 @@ class SessionScreen(Below):
         return self.heading
 
     def line(self, row: Row) -> Text:
-        """Return an item, indented if a sub-agent did it."""
         return Text("  " * (row["id"] in self._below)) + super().line(row)
+
+
+class Review(Screen[None]):
+    """One pair after the other: the newer note, and the older one beside or below it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "app.out", "Back"),
+        Binding("r", "settle('replaces')", "Replaces"),
+        Binding("a", "settle('amends')", "Amends"),
+        Binding("b", "settle('both stand')", "Both stand"),
+        Binding("m", "merge", "Merge"),
+        Binding("s", "skip", "Skip"),
+    ]
+
+    def __init__(self, source: Asker) -> None:
+        super().__init__()
+        self._source = source
+        self._pairs: list[dict[str, Any]] = []
+        self._is_busy = True
+
+    def compose(self) -> ComposeResult:
+        yield Static("", id="head", markup=False)
+        with Container(id="pair"):
+            for end in ("newer", "older"):
+                with VerticalScroll(classes="end"):
+                    yield Static("", id=end, markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self._load()
+
+    def on_resize(self, event: Resize) -> None:
+        self.query_one("#pair").set_class(event.size.width >= 90, "beside")
+
+    @work
+    async def _load(self) -> None:
+        try:
+            found = await self._source.listed("pairs", limit=50)
+        except ObserverError as error:
+            self._say(words_of(error))
+            return
+        self._pairs = found["pairs"]
+        self._is_busy = False
+        self._show(found["degraded"])
+
+    def _show(self, remark: str = "") -> None:
+        if not self._pairs:
+            empty = "no near pairs of notes are left to settle: they come as notes are kept"
+            self._say("\n".join(filter(None, (f"{empty} {self._source.scope}", remark))))
+            return
+        left = f"{counted(len(self._pairs), 'near pair')} {self._source.scope}: the newer note …"
+        self._say("\n".join(filter(None, (left, remark))))
+        for end in ("newer", "older"):
+            head, _, rest = plain(self._pairs[0][end]["shown"]).partition("\n")
+            shown = Text.assemble((end.upper(), "bold"), "\n", (head, "yellow"), "\n", rest)
+            self.query_one(f"#{end}", Static).update(shown)
+
+    def _say(self, text: str) -> None:
+        self.query_one("#head", Static).update(plain(text))
+        self.query_one("#pair").display = bool(self._pairs)
+
+    async def action_settle(self, how: str, content: str = "") -> None:
+        if self._is_busy or not self._pairs:
+            return
+        self._is_busy = True
+        newer, older = (self._pairs[0][end]["id"] for end in ("newer", "older"))
+        try:
+            asked = {"id": newer, "other": older, "how": how, "content": content}
+            await asyncio.to_thread(on_behalf, "/note", action="settle", **asked)
+        except ObserverError as error:
+            self.notify(plain(words_of(error)), severity="error", markup=False)
+        else:
+            self.notify(f"#{newer}, #{older}: {how}", markup=False)
+            # What was replaced or merged stands no longer in any other pair.
+            gone = {"replaces": {older}, "merge": {newer, older}}.get(how, set())
+            ids = ({pair[end]["id"] for end in ("newer", "older")} for pair in self._pairs[1:])
+            left = zip(self._pairs[1:], ids, strict=True)
+            self._pairs = [pair for pair, of_pair in left if not gone & of_pair]
+            self._show()
+        self._is_busy = False
+
+    def action_skip(self) -> None:
+        self._pairs = [*self._pairs[1:], *self._pairs[:1]]
+        self._show()
+
+    def action_merge(self) -> None:
+        if self._pairs:
+            both = "\n\n".join(self._pairs[0][end]["content"] for end in ("newer", "older"))
+            self.app.push_screen(Merged(plain(both)), self._merged)
+
+    async def _merged(self, content: str | None) -> None:
+        if content and content.strip():
+            await self.action_settle("merge", content)
+
+
+class Merged(Screen[str]):
+    """An editor for the note that takes the place of two."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # Without priority, which would let it overtake what was typed just before.
+        Binding("ctrl+s", "keep", "Keep it"),
+        Binding("escape", "leave", "Leave both", priority=True),
+    ]
+
+    def __init__(self, content: str) -> None:
+        super().__init__()
+        self._content = content
+
+    def compose(self) -> ComposeResult:
+        yield Static("In the place of both is said from now on:", id="head", markup=False)
+        from textual.widgets import TextArea  # noqa: PLC0415 - seldom wanted, and slow to import
+
+        yield TextArea(self._content)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.set_focus(self.query_one("TextArea"))
+
+    def action_keep(self) -> None:
+        self.dismiss(cast("TextArea", self.query_one("TextArea")).text)
+
+    def action_leave(self) -> None:
+        self.dismiss("")
 
 
 KEYS = """\

@@ -94,7 +94,7 @@ def remove(text: str, path: Path) -> str:
     member = members[place]
     end = member.end
     before = text[: member.start]
-    if _has_comma(text, end):
+    if text[_space(text, end)] == ",":
         end = _space(text, end) + 1
     elif place:
         # The last one takes the comma before it along; what stands between them stays.
@@ -177,7 +177,7 @@ def _insert(text: str, start: int, key: str | int, value: object) -> str:
     label = orjson.dumps(key).decode() + ": " if text[start] == "{" else ""
     if members and "\n" not in text[start:close]:
         added = label + orjson.dumps(value).decode()
-        comma = "" if _has_comma(text, members[-1].end) else ", "
+        comma = "" if text[_space(text, members[-1].end)] == "," else ", "
         last = len(text[:close].rstrip())
         return text[:last] + (comma or " ") + added + text[last:]
     inner = _indent_at(text, members[-1].start) if members else outer + unit
@@ -186,12 +186,8 @@ def _insert(text: str, start: int, key: str | int, value: object) -> str:
     if not members:
         return text[:last] + line + "\n" + outer + text[close:]
     end = members[-1].end
-    comma = "" if _has_comma(text, end) else ","
+    comma = "" if text[_space(text, end)] == "," else ","
     return text[:end] + comma + text[end:last] + line + "\n" + outer + text[close:]
-
-
-def _has_comma(text: str, end: int) -> bool:
-    return text[_space(text, end)] == ","
 
 
 def _nested(path: Path, value: object) -> object:

@@ -2,7 +2,6 @@
 
 Key of a session is `session_id`; `agent_id` marks what a sub-agent did. Success and failure of a
 tool are two events. Source: the client's hook reference, 2.1.240, and its SDK's types, 0.3.330.
-
 Devin CLI has the same hooks without a folder, which stands in `DEVIN_PROJECT_DIR`. Source: the
 client's documentation for 3000.10; no payload was recorded.
 """
@@ -19,7 +18,7 @@ import msgspec
 
 from observer.clients import parts, tools
 from observer.clients.claude_events import Dialect
-from observer.clients.client import Client, context_output, prompt_sample
+from observer.clients.client import Client, hook_specific_output, prompt_sample
 from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.envelope import Envelope, Object
 from observer.clients.payload import joined, text
@@ -48,16 +47,11 @@ _REMINDERS = re.compile(r"\A(?:\s*<system-reminder>.*?</system-reminder>)+\s*(?=
 """What the client puts before the words of a person; only there, or blanks take quadratic time."""
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="Bash PowerShell",
-    write="Write Replace",
-    edit="Edit MultiEdit NotebookEdit NotebookEditCell",
-    read="Read View ReadNotebook NotebookRead",
-    find="Glob LS GlobTool",
-    grep="Grep GrepTool",
-    fetch="WebFetch",
-    ask_web="WebSearch",
+    command="Bash PowerShell", write="Write Replace",
+    edit="Edit MultiEdit NotebookEdit NotebookEditCell", read="Read View ReadNotebook NotebookRead",
+    find="Glob LS GlobTool", grep="Grep GrepTool", fetch="WebFetch", ask_web="WebSearch",
     delegate="Agent Task dispatch_agent",
-)
+)  # fmt: skip
 
 _EDITORS = "mcp__acp__"
 """How the tools are called that an editor runs for the client, by the Agent Client Protocol."""
@@ -95,9 +89,7 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
 
 
 _DIALECT = Dialect(
-    client=NAME,
-    tools=TOOLS,
-    noise=NOISE,
+    client=NAME, tools=TOOLS, noise=NOISE,
     readers={
         "UserPromptSubmit": _prompt,
         "StopFailure": lambda payload: Custom(
@@ -105,15 +97,14 @@ _DIALECT = Dialect(
             text=joined(text(payload, "error"), text(payload, "error_details")),
         ),
     },
-    correct=_correct,
-    session_variable="CLAUDE_CODE_SESSION_ID",
-)
+    correct=_correct, session_variable="CLAUDE_CODE_SESSION_ID",
+)  # fmt: skip
 
 # --- how it is installed -------------------------------------------------------------------------
 
 # Seconds. Only PostToolUse comes often enough to be worth a background process; the others must
 # be over before the client goes on, or goes away (`claude -p` kills background hooks at its end).
-HOOKS = parts.OurHooks(
+HOOKS = parts.Hooks(
     client=NAME,
     reporting=parts.seconds("SessionStart", 10)
     | parts.seconds("UserPromptSubmit", 5)
@@ -121,9 +112,9 @@ HOOKS = parts.OurHooks(
     | parts.seconds("PostToolUseFailure Stop SubagentStop PostCompact SessionEnd", 5),
     # In the foreground, to be in time.
     recalling={
-        "PreToolUse": {"matcher": "Bash|Edit|MultiEdit|Write"},
-        "PostToolUse": {"matcher": "Bash"},
-        "PostToolUseFailure": {"matcher": "Bash"},
+        "PreToolUse": "Bash|Edit|MultiEdit|Write",
+        "PostToolUse": "Bash",
+        "PostToolUseFailure": "Bash",
     },
     matchers={"PostToolUse": "*", "PostToolUseFailure": "*"},
 )
@@ -143,17 +134,18 @@ def _state(context: InstallContext) -> Path:
 
 
 _FILES = parts.installer_of(
-    parts.ConfigFile(_settings, [HOOKS]),
-    parts.ConfigFile(_state, [parts.Servers(extra={"type": "stdio"})]),
+    parts.config_file(_settings, HOOKS.edited),
+    parts.config_file(_state, parts.Servers(extra={"type": "stdio"}).edited),
     notes=["Restart Claude Code. In a new workspace it runs no hooks before you trust the folder."],
 )
 
 
 def _install(context: InstallContext) -> InstallPlan:
-    plan = _FILES.install(context)
+    plan = _FILES(context)
     names = ".claude/settings.local.json and .mcp.json"
     note = f"Keep {names} out of git: they name paths of this machine."
-    return replace(plan, notes=(*plan.notes, note)) if context.project else plan
+    is_noted = context.project and context.is_wanted
+    return replace(plan, notes=(*plan.notes, note)) if is_noted else plan
 
 
 # --- Devin CLI -----------------------------------------------------------------------------------
@@ -161,21 +153,16 @@ def _install(context: InstallContext) -> InstallPlan:
 _DEVIN = Dialect(
     client=DEVIN,
     tools=tools.by_name(
-        command="exec",
-        read="read",
-        write="write",
-        edit="edit",
-        grep="grep",
-        find="glob",
+        command="exec", read="read", write="write", edit="edit", grep="grep", find="glob",
         delegate="run_subagent",
     ),
     noise={"PreToolUse", "PermissionRequest"},
     aliases={"PostCompaction": "PostCompact"},
-)
+)  # fmt: skip
 
 # An event that the installed version does not know voids all hooks, so only the documented ones are
 # registered.
-DEVIN_HOOKS = parts.OurHooks(
+DEVIN_HOOKS = parts.Hooks(
     client=DEVIN,
     reporting=parts.seconds("SessionStart", 10)
     | parts.seconds("UserPromptSubmit PostToolUse PostCompaction Stop SessionEnd", 5),
@@ -193,37 +180,24 @@ _devin_settings = parts.placed("XDG_CONFIG_HOME", ".config", "devin/config.json"
 
 CLIENTS = (
     Client(
-        name=NAME,
-        read=_DIALECT.read,
-        host=_host,
-        installer=_FILES._replace(install=_install),
+        name=NAME, read=_DIALECT.read, host=_host, installer=_install,
         check_hooks=partial(parts.check_switch, _settings, ("disableAllHooks",), off=True),
-        per_project=True,
-        programs=("claude",),
-        folders=(".claude", ".claude.json"),
-        transcripts=(".claude/projects",),
-        tried="2.1.330",
-        sample=prompt_sample("UserPromptSubmit"),
-        session_variable="CLAUDE_CODE_SESSION_ID",
-        marker_variables=("CLAUDECODE",),
-        resume="claude --resume {}",
-        has_plugin=True,
+        per_project=True, programs=("claude",), folders=(".claude", ".claude.json"),
+        transcripts=(".claude/projects",), tried="2.1.330",
+        sample=prompt_sample("UserPromptSubmit"), session_variable="CLAUDE_CODE_SESSION_ID",
+        marker_variables=("CLAUDECODE",), resume="claude --resume {}", has_plugin=True,
         context_file="CONTEXT.claude-code.md",
     ),
     Client(
-        name=DEVIN,
-        read=_read_devin,
+        name=DEVIN, read=_read_devin,
         installer=parts.installer_of(
-            parts.ConfigFile(_devin_settings, [DEVIN_HOOKS, parts.Servers()]),
+            parts.config_file(_devin_settings, DEVIN_HOOKS.edited, parts.Servers().edited),
             notes=["Restart Devin CLI."],
         ),
-        programs=("devin",),
-        folders=(".config/devin",),
-        sample=prompt_sample("UserPromptSubmit"),
-        marker_variables=("DEVIN_PROJECT_DIR",),
-        resume="devin --resume {}",
+        programs=("devin",), folders=(".config/devin",), sample=prompt_sample("UserPromptSubmit"),
+        marker_variables=("DEVIN_PROJECT_DIR",), resume="devin --resume {}",
         reports_twice=True,  # it runs the hooks that a repository has for Claude Code
         context_file="CONTEXT.devin.json",
-        wrap_context=context_output,
+        wrap_context=partial(hook_specific_output, event="SessionStart"),
     ),
-)
+)  # fmt: skip

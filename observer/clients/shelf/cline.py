@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import orjson
 from msgspec import structs
 
 from observer.clients import tools
-from observer.clients.client import Client, HookSample
-from observer.clients.config_files.context import InstallContext, command
-from observer.clients.config_files.file_edits import FileEdit
-from observer.clients.config_files.file_edits import read as read_file
+from observer.clients.client import Client, HookSample, Reader, bodies
+from observer.clients.config_files.context import FileEdit, InstallContext, command, read_file
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, Servers, installer_of, placed
-from observer.clients.payload import event_of, inner, prose, rest, rows, span_ms, text, words
+from observer.clients.parts import Servers, config_file, installer_of, placed
+from observer.clients.payload import event_of, inner, prose, rows, span_ms, text, words
 from observer.core import events
 from observer.core.errors import ConfigInvalid
 from observer.core.text import word_set
@@ -57,33 +55,29 @@ def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     name = envelope.event
     if name in NOISE:
         return
-    reader = _READERS.get(name)
-    unknown = events.Custom(name=f"{NAME}:{name}", text=rest(payload, beside=_BASE))
     call = text(inner(payload, "tool_result"), "id")
     session = text(inner(payload, "sessionContext"), "rootSessionId") or text(payload, "taskId")
-    roots = words(payload, "workspaceRoots")
-    for body in reader(payload) if reader else (unknown,):
-        cwd = text(inner(payload, "workspaceInfo"), "rootPath")
+    cwd = text(inner(payload, "workspaceInfo"), "rootPath")
+    for body in bodies(_READERS.get(name), payload, kind=f"{NAME}:{name}", beside=_BASE):
         yield structs.replace(
             event_of(envelope, body, client=NAME, session=session, cwd=cwd),
-            agent=text(payload, "agent_id") if _is_sub_agent(payload) else "",
-            roots=roots,
+            agent=text(payload, "agent_id") if text(payload, "parent_agent_id") else "",
+            roots=words(payload, "workspaceRoots"),
             dedup=f"tool:{session}:{call}:after" if call else "",
         )
 
 
-def _is_sub_agent(payload: Object) -> bool:
-    return bool(text(payload, "parent_agent_id"))
+def _start(source: str, payload: Object) -> events.AnyBody | None:
+    return None if text(payload, "parent_agent_id") else events.SessionStart(source=source)
 
 
-def _start(source: str, payload: Object) -> Bodies:
-    if not _is_sub_agent(payload):
-        yield events.SessionStart(source=source)
-
-
-def _complete(payload: Object) -> Bodies:
+def _complete(payload: Object) -> events.AnyBody:
     said = text(inner(payload, "turn"), "outputText")
-    yield events.Delegation(result=said) if _is_sub_agent(payload) else events.Reply(text=said)
+    return (
+        events.Delegation(result=said)
+        if text(payload, "parent_agent_id")
+        else events.Reply(text=said)
+    )
 
 
 def _tool(payload: Object) -> Bodies:
@@ -105,24 +99,17 @@ def _call(payload: Object) -> tools.ToolCall:
         outcome = inner(result, "output")
         failed = bool(error) or outcome.get("success") is False or outcome.get("isError") is True
         return tools.ToolCall(
-            tool=text(result, "name"),
-            given=inner(result, "input"),
-            response=answer,
-            error=(error or prose(answer)) if failed else "",
-            failed=failed,
+            tool=text(result, "name"), given=inner(result, "input"), response=answer,
+            error=(error or prose(answer)) if failed else "", failed=failed,
             duration_ms=span_ms(result, "durationMs"),
-        )
+        )  # fmt: skip
     used = inner(payload, "postToolUse")
     failed = used.get("success") is False
     said = text(used, "result")
     return tools.ToolCall(
-        tool=text(used, "toolName"),
-        given=inner(used, "parameters"),
-        response=said,
-        error=said if failed else "",
-        failed=failed,
-        duration_ms=span_ms(used, "executionTimeMs"),
-    )
+        tool=text(used, "toolName"), given=inner(used, "parameters"), response=said,
+        error=said if failed else "", failed=failed, duration_ms=span_ms(used, "executionTimeMs"),
+    )  # fmt: skip
 
 
 def _commands(call: tools.ToolCall) -> Bodies:
@@ -140,15 +127,12 @@ def _commands(call: tools.ToolCall) -> Bodies:
         code = _EXIT.match(said)
         yield tools.command(
             structs.replace(
-                call,
-                given={"command": line},
-                response=said[code.end() :] if code else said,
-                error="",
-                exit_code=int(code[1]) if code else None,
+                call, given={"command": line}, response=said[code.end() :] if code else said,
+                error="", exit_code=int(code[1]) if code else None,
                 failed=None if "success" not in result else result["success"] is not True,
                 duration_ms=call.duration_ms if len(lines) == 1 else None,
             )
-        )
+        )  # fmt: skip
 
 
 def _editor(call: tools.ToolCall) -> events.FileWrite:
@@ -184,30 +168,24 @@ def _replace_in_file(call: tools.ToolCall) -> events.FileWrite:
 
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    grep="search_codebase search_files",
-    fetch="fetch_web_content web_fetch",
-    delegate="spawn_agent",
-    read="read_file",
-    write="write_to_file",
-    find="list_files list_code_definition_names",
-    ask_web="web_search",
+    grep="search_codebase search_files", fetch="fetch_web_content web_fetch",
+    delegate="spawn_agent", read="read_file", write="write_to_file",
+    find="list_files list_code_definition_names", ask_web="web_search",
 ) | {
-    "editor": _editor,
-    "execute_command": _execute_command,
-    "replace_in_file": _replace_in_file,
+    "editor": _editor, "execute_command": _execute_command, "replace_in_file": _replace_in_file,
     "apply_diff": _replace_in_file,
-}
+}  # fmt: skip
 """Tools of the CLI, then those of the extension."""
 
-_READERS: Mapping[str, Callable[[Object], Bodies]] = {
+_READERS: Mapping[str, Reader] = {
     "TaskStart": partial(_start, "startup"),
     "TaskResume": partial(_start, "resume"),
-    "UserPromptSubmit": lambda payload: (
-        events.Prompt(text=text(inner(payload, "userPromptSubmit"), "prompt")),
+    "UserPromptSubmit": lambda payload: events.Prompt(
+        text=text(inner(payload, "userPromptSubmit"), "prompt")
     ),
     "PostToolUse": _tool,
     "TaskComplete": _complete,
-    "SessionShutdown": lambda payload: (events.SessionEnd(reason=text(payload, "reason")),),
+    "SessionShutdown": lambda payload: events.SessionEnd(reason=text(payload, "reason")),
 }
 
 # --- how it is installed -------------------------------------------------------------------------
@@ -220,27 +198,20 @@ _OURS = "#!/bin/sh\n# Written by `observer install cline`; `observer uninstall c
 _TRANSPORT = frozenset({"type", "command", "args", "env", "cwd"})
 
 
-class _Executable(NamedTuple):
-    """The executable that Cline runs at one of its events."""
-
-    event: str
-
-    def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
-        """Plan it; raise ConfigInvalid if somebody else has a hook for the event."""
-        path = context.place("CLINE_DIR", ".cline") / "hooks" / self.event
-        program = shlex.quote(str(context.home.hooks / "cline"))
-        script = f"{_OURS}[ ! -x {program} ] || exec {program} {self.event}\n".encode()
-        before = read_file(path)
-        if not is_wanted:
-            return FileEdit(path=path, before=before, after=None if before == script else before)
-        if before is not None and not before.startswith(_OURS.encode()):
-            line = command(context.home, NAME, self.event)
-            raise ConfigInvalid(
-                f"{path} is a hook of somebody else, and Cline runs one for each event",
-                hint=f"let it pass its input on to {line}, and print what that prints,"
-                " or remove it",
-            )
-        return FileEdit(path=path, before=before, after=script, mode=0o755)
+def _executable(event: str, context: InstallContext) -> FileEdit:
+    """Plan what Cline runs at an event; raise ConfigInvalid if somebody else has a hook for it."""
+    path = context.place("CLINE_DIR", ".cline") / "hooks" / event
+    program = shlex.quote(str(context.home.hooks / "cline"))
+    script = f"{_OURS}[ ! -x {program} ] || exec {program} {event}\n".encode()
+    before = read_file(path)
+    if not context.is_wanted:
+        return FileEdit(path=path, before=before, after=None if before == script else before)
+    if before is not None and not before.startswith(_OURS.encode()):
+        line = command(context.home, NAME, event)
+        message = f"{path} is a hook of somebody else, and Cline runs one for each event"
+        hint = f"let it pass its input on to {line}, and print what that prints, or remove it"
+        raise ConfigInvalid(message, hint=hint)
+    return FileEdit(path=path, before=before, after=script, mode=0o755)
 
 
 _servers = placed("CLINE_DIR", ".cline", "data/settings/cline_mcp_settings.json")
@@ -264,16 +235,15 @@ def _wrap_context(text: str) -> bytes:
 
 CLIENTS = (
     Client(
-        name=NAME,
-        read=read,
+        name=NAME, read=read,
         installer=installer_of(
-            *map(_Executable, _EVENTS),
-            ConfigFile(_servers, [Servers(extra={"type": "stdio"}, flat=_flat, shaped=_shaped)]),
+            *(partial(_executable, event) for event in _EVENTS),
+            config_file(
+                _servers, Servers(extra={"type": "stdio"}, flat=_flat, shaped=_shaped).edited
+            ),
             notes=["Restart Cline; it looks for hooks when it starts."],
         ),
-        programs=("cline",),
-        folders=(".cline",),
-        transcripts=(".cline/data/sessions",),
+        programs=("cline",), folders=(".cline",), transcripts=(".cline/data/sessions",),
         tried="3.0.65",
         sample=HookSample(
             "UserPromptSubmit",
@@ -282,8 +252,7 @@ CLIENTS = (
             words=(NAME, "UserPromptSubmit"),
         ),
         marker_variables=("CLINE_ACTIVE", "CLINE_CONNECTOR_CLI_LAUNCH", "CLINE_NO_INTERACTIVE"),
-        context_file="CONTEXT.cline.json",
-        wrap_context=_wrap_context,
+        context_file="CONTEXT.cline.json", wrap_context=_wrap_context,
         format_reminder=lambda text, _event: _wrap_context(text),
     ),
-)
+)  # fmt: skip

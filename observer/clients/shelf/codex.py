@@ -15,9 +15,7 @@ import msgspec
 from observer.clients import parts, tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
-from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.file_edits import FileEdit
-from observer.clients.config_files.file_edits import read as read_file
+from observer.clients.config_files.context import FileEdit, InstallContext, read_file
 from observer.clients.payload import flag, text
 from observer.core.errors import ConfigInvalid
 from observer.core.events import Prompt
@@ -28,14 +26,9 @@ NAME = "codex"
 NOISE = word_set("PreToolUse PreCompact PermissionRequest Interrupt")
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="Bash",
-    read="read_file view_image",
-    find="list_dir",
-    grep="grep_files",
-    ask_web="web_search",
-    fetch="open_page",
-    delegate="spawn_agent",
-)
+    command="Bash", read="read_file view_image", find="list_dir", grep="grep_files",
+    ask_web="web_search", fetch="open_page", delegate="spawn_agent",
+)  # fmt: skip
 
 _EDITORS = re.compile(
     r"\A# Context from my IDE setup:\n.*?^## My request for Codex:\s*", re.DOTALL | re.MULTILINE
@@ -53,51 +46,39 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
 
 
 _DIALECT = Dialect(
-    client=NAME,
-    tools=TOOLS,
-    noise=NOISE,
+    client=NAME, tools=TOOLS, noise=NOISE,
     readers={
         "UserPromptSubmit": lambda payload: Prompt(text=_EDITORS.sub("", text(payload, "prompt")))
     },
-    correct=_correct,
-    turn="turn_id",
-)
+    correct=_correct, turn="turn_id",
+)  # fmt: skip
 
 # --- how it is installed -------------------------------------------------------------------------
 #
 # It runs a hook only after the user has approved it, and remembers that by the hook's place in the
 # file and its text: ours stand at the end, and an update keeps their places and those of others.
 
-HOOKS = parts.OurHooks(
+HOOKS = parts.Hooks(
     client=NAME,
     # Seconds; at the end of a session it waits 3 at most.
     reporting=parts.seconds("SessionStart", 10)
     | parts.seconds("UserPromptSubmit PostToolUse Stop SubagentStop PostCompact", 5)
     | parts.seconds("SessionEnd", 3),
-    recalling={
-        "PreToolUse": {"matcher": "^(Bash|apply_patch)$"},
-        "PostToolUse": {"matcher": "^Bash$"},
-    },
+    recalling={"PreToolUse": "^(Bash|apply_patch)$", "PostToolUse": "^Bash$"},
 )
 
 
-class _Settings:
-    """`config.toml`: a table `mcp_servers.observer`, our MCP server, and the trust in our hooks.
+def _edit_settings(context: InstallContext) -> FileEdit:
+    """Plan `config.toml`: our MCP server at its end, or neither it nor trust in our hooks."""
 
-    The table is put behind everything else, and taken out line by line; other text stays as it is.
-    """
+    def change(text: str) -> str:
+        if context.is_wanted:
+            return put_server(text, context)
+        return drop_server(_without_trust(text, context), context)
 
-    def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
-        """Plan that the server is in it, or that neither is any longer."""
-
-        def change(text: str) -> str:
-            if is_wanted:
-                return put_server(text, context)
-            return drop_server(_without_trust(text, context), context)
-
-        return parts.edit_text(
-            _settings(context), change, check=load, is_left_over=lambda after: not after.strip()
-        )
+    return parts.edit_text(
+        _settings(context), change, check=load, is_left_over=lambda after: not after.strip()
+    )
 
 
 _hooks = parts.placed("CODEX_HOME", ".codex", "hooks.json")
@@ -113,7 +94,7 @@ def put_server(text: str, context: InstallContext) -> str:
     Raises ConfigInvalid if another server has our name, ValueError if anything else would change.
     """
     before = load(text)
-    present = _server(before)
+    present = _table(before, _SERVERS).get(parts.SERVER)
     wanted = parts.server_entry(present, context)
     if wanted == present:
         return text
@@ -135,15 +116,11 @@ def put_server(text: str, context: InstallContext) -> str:
 def drop_server(text: str, context: InstallContext) -> str:
     """Return the text without this home's MCP server; raise ValueError as `put_server`."""
     before = load(text)
-    if not parts.is_own_server(_server(before), context):
+    if not parts.is_own_server(_table(before, _SERVERS).get(parts.SERVER), context):
         return text
-    text = _without(text, lambda header: _server(header) is not None)
+    text = _without(text, lambda header: _table(header, _SERVERS).get(parts.SERVER) is not None)
     others = {name: one for name, one in _table(before, _SERVERS).items() if name != parts.SERVER}
     return _checked(text, before | {_SERVERS: others})
-
-
-def _server(document: dict[str, Any]) -> Any:  # noqa: ANN401 - of a foreign file
-    return _table(document, _SERVERS).get(parts.SERVER)
 
 
 def _checked(text: str, expected: dict[str, Any], table: str = f"{_SERVERS}.{parts.SERVER}") -> str:
@@ -166,10 +143,7 @@ def load(text: str) -> dict[str, Any]:
 
 
 def _without(text: str, is_wanted: Callable[[dict[str, Any]], bool]) -> str:
-    """Return a text without tables, of which `is_wanted` sees what their header alone makes.
-
-    A blank line goes with each; comments behind it are of what follows.
-    """
+    """Return a text without the tables that `is_wanted` knows by their headers."""
     headers = [found for found in _HEADER.finditer(text) if _header(found[0])]
     ends = [*(found.start() for found in headers[1:]), len(text)]
     spans = []
@@ -213,10 +187,8 @@ def _check_hooks(context: InstallContext) -> None:
     except ValueError as error:
         raise ConfigInvalid(f"{hooks.parent}: {error}", hint="correct the file") from error
     if _table(config, "features").get("hooks") is False:
-        raise ConfigInvalid(
-            f"hooks are switched off by features.hooks in {settings}",
-            hint="remove features.hooks from that file",
-        )
+        hint = "remove features.hooks from that file"
+        raise ConfigInvalid(f"hooks are switched off by features.hooks in {settings}", hint=hint)
     trusted = _table(_table(config, "hooks"), "state")
     waiting = [one for one in ours if trusted.keys().isdisjoint(_keys(hooks, *one))]
     if waiting:
@@ -259,25 +231,17 @@ def _table(config: dict[str, Any], name: str) -> dict[str, Any]:
 
 CLIENTS = (
     Client(
-        name=NAME,
-        read=_DIALECT.read,
+        name=NAME, read=_DIALECT.read,
         installer=parts.installer_of(
-            parts.ConfigFile(_hooks, [HOOKS]),
-            _Settings(),
+            parts.config_file(_hooks, HOOKS.edited),
+            _edit_settings,
             notes=[
                 "Start Codex and trust the hooks under /hooks: until then it skips them silently."
             ],
         ),
-        check_hooks=_check_hooks,
-        programs=("codex",),
-        folders=(".codex",),
-        transcripts=(".codex/sessions",),
-        tried="0.169.0",
-        sample=prompt_sample("UserPromptSubmit"),
-        session_variable="CODEX_THREAD_ID",
-        marker_variables=("CODEX_SANDBOX",),
-        resume="codex resume {}",
-        has_plugin=True,
-        context_file="CONTEXT.codex.md",
+        check_hooks=_check_hooks, programs=("codex",), folders=(".codex",),
+        transcripts=(".codex/sessions",), tried="0.169.0", sample=prompt_sample("UserPromptSubmit"),
+        session_variable="CODEX_THREAD_ID", marker_variables=("CODEX_SANDBOX",),
+        resume="codex resume {}", has_plugin=True, context_file="CONTEXT.codex.md",
     ),
-)
+)  # fmt: skip

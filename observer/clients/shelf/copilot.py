@@ -2,7 +2,6 @@
 
 Names are Claude Code's where the hook is registered as `SessionStart`, Copilot's own where it is
 registered as `sessionStart`. Source: payloads of 1.0.102 in both forms; the client's reference.
-
 VS Code runs these hooks and Claude Code's; arguments of tools are in camelCase. Source: the
 client's documentation, of 2026-10-14; no payload was recorded.
 """
@@ -11,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import orjson
@@ -20,9 +19,9 @@ from msgspec import structs
 from observer.clients import tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
-from observer.clients.config_files.context import InstallContext, command
+from observer.clients.config_files.context import InstallContext
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, placed, scripts
+from observer.clients.parts import Hooks, Servers, config_file, installer_of, placed
 from observer.clients.payload import inner, text
 from observer.core.events import Delegation, Event
 from observer.core.text import word_set
@@ -39,31 +38,19 @@ def _editor(call: tools.ToolCall) -> tools.ToolEffect | Delegation:
 
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="bash powershell Bash",
-    read="view Read",
-    write="create Write",
-    edit="edit insert Edit",
-    grep="grep rg Grep",
-    find="glob Glob",
-    fetch="web_fetch WebFetch",
-    ask_web="web_search",
+    command="bash powershell Bash", read="view Read", write="create Write", edit="edit insert Edit",
+    grep="grep rg Grep", find="glob Glob", fetch="web_fetch WebFetch", ask_web="web_search",
     delegate="task Agent",
-) | {"str_replace_editor": _editor}
+) | {"str_replace_editor": _editor}  # fmt: skip
 """Its own names, and those it has for hooks in Claude Code's form."""
 
 _OWN_NAMES = {"userPromptSubmitted": "UserPromptSubmit", "agentStop": "Stop"}
 _FIELDS = {
-    "sessionId": "session_id",
-    "toolName": "tool_name",
-    "toolArgs": "tool_input",
-    "toolResult": "tool_response",
-    "tool_result": "tool_response",
-    "agentId": "agent_id",
-    "agentType": "agent_type",
-    "agentName": "agent_type",
-    "agent_name": "agent_type",
+    "sessionId": "session_id", "toolName": "tool_name", "toolArgs": "tool_input",
+    "toolResult": "tool_response", "tool_result": "tool_response", "agentId": "agent_id",
+    "agentType": "agent_type", "agentName": "agent_type", "agent_name": "agent_type",
     "response": "last_assistant_message",
-}
+}  # fmt: skip
 """Its names of fields that Claude Code has by another one."""
 _END = re.compile(
     r"\n?<(?:(?:shellId: \S{1,80} completed|exited) with exit code (?P<code>-?\d{1,9})"
@@ -96,43 +83,30 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
 
 
 _DIALECT = Dialect(
-    client=NAME,
-    tools=TOOLS,
-    noise=NOISE,
-    correct=_correct,
+    client=NAME, tools=TOOLS, noise=NOISE, correct=_correct,
     session_variable="COPILOT_AGENT_SESSION_ID",
-)
+)  # fmt: skip
 
 VSCODE_TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="run_in_terminal",
-    read="read_file",
-    write="create_file",
-    edit="replace_string_in_file",
-    grep="grep_search semantic_search",
-    find="file_search list_dir",
-    delegate="runSubagent",
-)
+    command="run_in_terminal", read="read_file", write="create_file", edit="replace_string_in_file",
+    grep="grep_search semantic_search", find="file_search list_dir", delegate="runSubagent",
+)  # fmt: skip
 _VSCODE = Dialect(client=VSCODE, tools=VSCODE_TOOLS, noise={"PreToolUse"})
 
 # --- how they are installed -----------------------------------------------------------------------
 
 # Seconds. Nothing is asked before a tool call: a hook that fails there, and be it that the script
 # is gone, denies the call.
+_OPTIONS = {"type": "command", "timeoutSec": 5}
 _EVENTS = (
     *("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStop"),
     *("PreCompact", "Stop", "SessionEnd"),
 )
-
-
-def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
-    wanted: dict[str, list[object]] = {}
-    for event in _EVENTS:
-        entry = {"type": "command", "timeoutSec": 10 if event == "SessionStart" else 5}
-        wanted[event] = [{**entry, "bash": line} for line in scripts(NAME, event, context)]
-    recall = command(context.home, "recall", NAME, "PostToolUse")
-    asks = {"type": "command", "bash": recall, "timeoutSec": 5, "matcher": "Bash"}
-    wanted["PostToolUse"].append(asks)
-    return wanted
+HOOKS = Hooks(
+    client=NAME,
+    reporting=dict.fromkeys(_EVENTS, _OPTIONS) | {"SessionStart": {**_OPTIONS, "timeoutSec": 10}},
+    recalling={"PostToolUse": "Bash"}, asking=_OPTIONS, key="bash", version=1, is_grouped=False,
+)  # fmt: skip
 
 
 def _format_reminder(text: str, event: str) -> bytes:
@@ -150,45 +124,37 @@ def _vscode_servers(context: InstallContext) -> Path:
 
 CLIENTS = (
     Client(
-        name=NAME,
-        read=read,
+        name=NAME, read=read,
         # VS Code runs these hooks as well, and names event and session so.
         host=lambda _, payload: (
             VSCODE if "sessionId" in payload and "hookEventName" in payload else NAME
         ),
         installer=installer_of(
-            ConfigFile(
+            config_file(
                 placed("COPILOT_HOME", ".copilot", "hooks/observer.json"),
-                [HookEntries(_wanted, key="bash", version=1)],
+                HOOKS.edited,
                 leftovers=({}, {"version": 1}),
             ),
-            ConfigFile(
+            config_file(
                 placed("COPILOT_HOME", ".copilot", "mcp-config.json"),
-                [Servers(extra={"type": "local", "tools": ["*"]})],
+                Servers(extra={"type": "local", "tools": ["*"]}).edited,
             ),
             notes=["Restart Copilot CLI; it reads its hooks when it starts."],
         ),
-        programs=("copilot",),
-        folders=(".copilot",),
-        transcripts=(".copilot/session-state",),
-        tried="1.0.102",
-        sample=prompt_sample("UserPromptSubmit"),
-        session_variable="COPILOT_AGENT_SESSION_ID",
-        marker_variables=("COPILOT_CLI",),
-        resume="copilot --resume={}",
-        context_file="CONTEXT.copilot.json",
+        programs=("copilot",), folders=(".copilot",), transcripts=(".copilot/session-state",),
+        tried="1.0.102", sample=prompt_sample("UserPromptSubmit"),
+        session_variable="COPILOT_AGENT_SESSION_ID", marker_variables=("COPILOT_CLI",),
+        resume="copilot --resume={}", context_file="CONTEXT.copilot.json",
         wrap_context=lambda text: _format_reminder(text, "SessionStart"),
         format_reminder=_format_reminder,
     ),
     Client(
-        name=VSCODE,
-        read=_VSCODE.read,
+        name=VSCODE, read=_VSCODE.read,
         installer=installer_of(
-            ConfigFile(_vscode_servers, [Servers(("servers",), {"type": "stdio"})]),
+            config_file(_vscode_servers, Servers(("servers",), {"type": "stdio"}).edited),
             notes=["VS Code runs the hooks of Copilot CLI: observer install copilot"],
         ),
-        programs=("code",),
-        folders=(".config/Code", "Library/Application Support/Code"),
+        programs=("code",), folders=(".config/Code", "Library/Application Support/Code"),
         reports_twice=True,  # it runs the hooks of Copilot CLI and of Claude Code
     ),
-)
+)  # fmt: skip

@@ -14,7 +14,7 @@ from observer.clients import claude_events, tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
 from observer.clients.envelope import Json, Object
-from observer.clients.parts import ConfigFile, OurHooks, Servers, installer_of, placed, seconds
+from observer.clients.parts import Hooks, Servers, config_file, installer_of, placed, seconds
 from observer.clients.payload import flag, inner, number, parsed, rows, text
 from observer.core.events import AnyBody, Intent
 from observer.core.text import uncoloured, word_set
@@ -25,16 +25,9 @@ NOISE = word_set("PermissionRequest Notification")
 
 _SHELL = "Execute"
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command=_SHELL,
-    write="Create",
-    edit="Edit MultiEdit",
-    read="Read",
-    find="LS Glob",
-    grep="Grep",
-    fetch="FetchUrl",
-    ask_web="WebSearch",
-    delegate="Task",
-)
+    command=_SHELL, write="Create", edit="Edit MultiEdit", read="Read", find="LS Glob", grep="Grep",
+    fetch="FetchUrl", ask_web="WebSearch", delegate="Task",
+)  # fmt: skip
 
 _WRITING = frozenset({"Create", "Edit", "MultiEdit"})
 _END = re.compile(r"\n*\[Process exited with code (\d{1,9})\]\s*\Z")
@@ -56,11 +49,9 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
         end = _END.search(shown)
         printed = shown[: end.start()] if end else shown
         return replace(
-            call,
-            response="" if printed == _SILENT else printed,
-            exit_code=int(end[1]) if end else None,
-            failed=None,
-        )
+            call, response="" if printed == _SILENT else printed,
+            exit_code=int(end[1]) if end else None, failed=None,
+        )  # fmt: skip
     answer = parsed(said) if call.tool in _WRITING else None
     if not isinstance(answer, dict):
         return call
@@ -92,33 +83,28 @@ _DIALECT = Dialect(
 # --- how it is installed -------------------------------------------------------------------------
 
 # Seconds.
-HOOKS = OurHooks(
+HOOKS = Hooks(
     client=NAME,
     # PreToolUse is all that it reports of a command that fails.
     reporting=seconds("SessionStart", 10)
     | seconds("UserPromptSubmit PreToolUse PostToolUse Stop SubagentStop PreCompact SessionEnd", 5),
-    recalling={"PostToolUse": {"matcher": "Execute"}},
+    recalling={"PostToolUse": "Execute"},
     matchers={"PreToolUse": "Execute", "PostToolUse": "*"},
 )
 
 CLIENTS = (
     Client(
-        name=NAME,
-        read=_DIALECT.read,
+        name=NAME, read=_DIALECT.read,
         installer=installer_of(
-            ConfigFile(placed("", ".factory", "settings.json"), [HOOKS]),
-            ConfigFile(
+            config_file(placed("", ".factory", "settings.json"), HOOKS.edited),
+            config_file(
                 placed("", ".factory", "mcp.json"),
-                [Servers(extra={"type": "stdio", "disabled": False})],
+                Servers(extra={"type": "stdio", "disabled": False}).edited,
             ),
             notes=["Restart Droid; it reads its settings when it starts."],
         ),
-        programs=("droid",),
-        folders=(".factory",),
-        transcripts=(".factory/sessions",),
-        tried="0.225.2",
-        sample=prompt_sample("UserPromptSubmit"),
-        resume="droid --resume {}",
+        programs=("droid",), folders=(".factory",), transcripts=(".factory/sessions",),
+        tried="0.225.2", sample=prompt_sample("UserPromptSubmit"), resume="droid --resume {}",
         context_file="CONTEXT.droid.md",
     ),
-)
+)  # fmt: skip

@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from observer.clients import parts, tools
 from observer.clients.claude_events import Dialect
-from observer.clients.client import Client, context_output, prompt_sample
-from observer.clients.envelope import Object
-from observer.clients.payload import NOTHING, flag, inner, joined, prose, text, token_usage, words
-from observer.core.events import AnyBody, Prompt, Reply
+from observer.clients.client import Client, hook_specific_output, prompt_sample
+from observer.clients.payload import flag, inner, joined, prose, text, token_usage, words
+from observer.core.events import Prompt, Reply
 from observer.core.text import word_set
 
 NAME, QWEN = "gemini", "qwen"
@@ -34,13 +33,8 @@ _CONTEXT = re.compile(r"\A<hook_context>[^<>]*</hook_context>\s*")
 
 _SHELL = "run_shell_command"
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="run_shell_command",
-    write="write_file",
-    edit="replace edit",
-    read="read_file",
-    find="glob list_directory",
-    grep="grep_search search_file_content",
-    fetch="web_fetch",
+    command="run_shell_command", write="write_file", edit="replace edit", read="read_file",
+    find="glob list_directory", grep="grep_search search_file_content", fetch="web_fetch",
     ask_web="google_web_search web_search",
     delegate="invoke_agent agent task delegate_to_agent codebase_investigator",
 ) | {
@@ -50,7 +44,7 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
             call, given={"paths": list(words(call.given, "paths") or words(call.given, "include"))}
         )
     )
-}
+}  # fmt: skip
 
 _WRAPPED = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", re.DOTALL)
 _END = re.compile(r"(?:\n(?:Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)+")
@@ -62,7 +56,7 @@ _NO_CODE = "\nExit Code: (none)"
 
 def _correct(call: tools.ToolCall) -> tools.ToolCall:
     """Return a call with its answer as the makers read it, and how it went."""
-    answer = call.response if isinstance(call.response, dict) else NOTHING
+    answer = call.response if isinstance(call.response, dict) else {}
     if error := text(inner(answer, "error"), "message"):
         call = replace(call, error=error, failed=True)
     shown = call.error or prose(answer.get("llmContent") or call.response)
@@ -105,12 +99,9 @@ def _ended(call: tools.ToolCall, report: str) -> tools.ToolCall:
     never_ran = _NO_CODE in end[0] and said.rpartition("\n")[2].startswith("Error: ")
     is_open = is_killed or _NO_CODE in end[0]
     return replace(
-        call,
-        response=_printed(said),
-        error="",
-        failed=True if is_killed or never_ran else None,
+        call, response=_printed(said), error="", failed=True if is_killed or never_ran else None,
         exit_code=int(code[1]) if code else None if is_open else 0,
-    )
+    )  # fmt: skip
 
 
 def _printed(said: str) -> str:
@@ -123,9 +114,7 @@ def _printed(said: str) -> str:
 
 
 _DIALECT = Dialect(
-    client=NAME,
-    tools=TOOLS,
-    noise=NOISE,
+    client=NAME, tools=TOOLS, noise=NOISE,
     aliases={"BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop", "AfterTool": "PostToolUse"},
     readers={
         "UserPromptSubmit": lambda payload: Prompt(text=_CONTEXT.sub("", text(payload, "prompt"))),
@@ -134,21 +123,18 @@ _DIALECT = Dialect(
             usage=token_usage(inner(payload, "usage")),  # of a session that is imported
         ),
     },
-    correct=_correct,
-    session_variable="GEMINI_SESSION_ID",
-)
+    correct=_correct, session_variable="GEMINI_SESSION_ID",
+)  # fmt: skip
 
 # --- how it is installed -------------------------------------------------------------------------
 
-HOOKS = parts.OurHooks(
+HOOKS = parts.Hooks(
     client=NAME,
     # It counts milliseconds. Its hooks may print JSON alone: anything else is shown to the person.
     reporting=parts.seconds("SessionStart", 10_000)
     | parts.seconds("BeforeAgent AfterTool AfterAgent SessionEnd", 5_000),
-    recalling={"AfterTool": {"matcher": _SHELL}},
-    asking={"timeout": 5_000},
-    matchers={"AfterTool": ".*"},
-)
+    recalling={"AfterTool": _SHELL}, asking={"timeout": 5_000}, matchers={"AfterTool": ".*"},
+)  # fmt: skip
 
 _settings = parts.placed("GEMINI_CLI_HOME", ".", ".gemini/settings.json")
 
@@ -162,31 +148,24 @@ _QWEN_NOISE = word_set(
 )
 
 
-def _asked(payload: Object) -> AnyBody | None:
-    """Return what the person asked; every further request of the turn has an empty prompt."""
-    asked = text(payload, "submitted_prompt", "prompt")
-    return Prompt(text=asked) if asked else None
-
-
 _QWEN = Dialect(
-    client=QWEN,
-    tools=TOOLS,
-    noise=_QWEN_NOISE,
-    readers={"UserPromptSubmit": _asked},
-    correct=_correct,
-    session_variable="QWEN_CODE_SESSION_ID",
-)
+    client=QWEN, tools=TOOLS, noise=_QWEN_NOISE,
+    readers={
+        # Every further request of the turn has an empty prompt.
+        "UserPromptSubmit": lambda payload: (
+            Prompt(text=asked) if (asked := text(payload, "submitted_prompt", "prompt")) else None
+        )
+    },
+    correct=_correct, session_variable="QWEN_CODE_SESSION_ID",
+)  # fmt: skip
 
 # No names: two handlers with one name are one to Qwen Code.
-QWEN_HOOKS = parts.OurHooks(
+QWEN_HOOKS = parts.Hooks(
     client=QWEN,
     reporting=parts.seconds("SessionStart", 10)
     | parts.seconds("UserPromptSubmit PostToolUse PostToolUseFailure Stop", 5)
     | parts.seconds("SubagentStop PostCompact SessionEnd", 5),
-    recalling={
-        "PostToolUse": {"matcher": "run_shell_command"},
-        "PostToolUseFailure": {"matcher": "run_shell_command"},
-    },
+    recalling={"PostToolUse": _SHELL, "PostToolUseFailure": _SHELL},
     matchers={"PostToolUse": "*", "PostToolUseFailure": "*"},
 )
 
@@ -194,41 +173,28 @@ _qwen_settings = parts.placed("QWEN_HOME", ".qwen", "settings.json")
 
 CLIENTS = (
     Client(
-        name=NAME,
-        read=_DIALECT.read,
+        name=NAME, read=_DIALECT.read,
         installer=parts.installer_of(
-            parts.ConfigFile(_settings, [HOOKS, parts.Servers()]),
+            parts.config_file(_settings, HOOKS.edited, parts.Servers().edited),
             notes=["Restart Gemini CLI; it reads its settings when it starts."],
         ),
         check_hooks=partial(parts.check_switch, _settings, ("hooksConfig", "enabled"), off=False),
-        programs=("gemini",),
-        folders=(".gemini/settings.json", ".gemini/tmp"),
-        transcripts=(".gemini/tmp",),
-        tried="0.61.0",
-        sample=prompt_sample("BeforeAgent"),
-        session_variable="GEMINI_SESSION_ID",
-        marker_variables=("GEMINI_CLI",),
-        resume="gemini --resume {}",
-        has_plugin=True,
+        programs=("gemini",), folders=(".gemini/settings.json", ".gemini/tmp"),
+        transcripts=(".gemini/tmp",), tried="0.61.0", sample=prompt_sample("BeforeAgent"),
+        session_variable="GEMINI_SESSION_ID", marker_variables=("GEMINI_CLI",),
+        resume="gemini --resume {}", has_plugin=True,
         context_file="CONTEXT.gemini.json",  # plain text would be shown to the person
-        wrap_context=context_output,
+        wrap_context=partial(hook_specific_output, event="SessionStart"),
     ),
     Client(
-        name=QWEN,
-        read=_QWEN.read,
+        name=QWEN, read=_QWEN.read,
         installer=parts.installer_of(
-            parts.ConfigFile(_qwen_settings, [QWEN_HOOKS, parts.Servers()]),
+            parts.config_file(_qwen_settings, QWEN_HOOKS.edited, parts.Servers().edited),
             notes=["Restart Qwen Code; it reads its settings when it starts."],
         ),
         check_hooks=partial(parts.check_switch, _qwen_settings, ("disableAllHooks",), off=True),
-        programs=("qwen",),
-        folders=(".qwen",),
-        transcripts=(".qwen/projects",),
-        tried="0.24.4",
-        sample=prompt_sample("UserPromptSubmit"),
-        session_variable="QWEN_CODE_SESSION_ID",
-        marker_variables=("QWEN_CODE",),
-        resume="qwen --resume {}",
-        context_file="CONTEXT.qwen.md",
+        programs=("qwen",), folders=(".qwen",), transcripts=(".qwen/projects",), tried="0.24.4",
+        sample=prompt_sample("UserPromptSubmit"), session_variable="QWEN_CODE_SESSION_ID",
+        marker_variables=("QWEN_CODE",), resume="qwen --resume {}", context_file="CONTEXT.qwen.md",
     ),
-)
+)  # fmt: skip

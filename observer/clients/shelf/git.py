@@ -1,7 +1,4 @@
-"""git: post-commit, post-applypatch, post-merge, post-checkout and post-rewrite.
-
-The hook says where HEAD is and what git was doing; the commit is read from the repository later.
-"""
+"""git: its hooks say where HEAD is and what git was doing; the commit is read later."""
 
 from __future__ import annotations
 
@@ -12,12 +9,18 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
-from observer.clients.client import Client, Installer
-from observer.clients.config_files.context import InstallContext, InstallPlan, command, shipped
-from observer.clients.config_files.file_edits import FileEdit, mode_of
-from observer.clients.config_files.file_edits import read as read_file
+from observer.clients.client import Client
+from observer.clients.config_files.context import (
+    FileEdit,
+    InstallContext,
+    InstallPlan,
+    command,
+    mode_of,
+    read_file,
+    shipped,
+)
 from observer.clients.envelope import Envelope, Object
 from observer.clients.registry import attribute
 from observer.core.errors import BadInput, ConfigInvalid, NotFound, Undecodable
@@ -41,39 +44,27 @@ _PATHS_ONLY = "0"
 
 def read(envelope: Envelope, _: Object) -> Iterable[Event]:
     """Turn one hook call into its event; rebases are reported once, by post-rewrite."""
+    env, args, who, dedup = envelope.env, envelope.args, attribute(envelope.env), ""
     if reader := _READERS.get(envelope.event):
         body = reader(envelope)
     else:
-        said = (" ".join(envelope.args), envelope.payload.decode("utf-8", "replace"))
+        said = (" ".join(args), envelope.payload.decode("utf-8", "replace"))
         body = Custom(name=f"{NAME}:{envelope.event}", text="\n".join(filter(None, said)))
-    if body is not None:
-        yield _event(envelope, body)
-
-
-def _event(envelope: Envelope, body: AnyBody) -> Event:
-    who, dedup = attribute(envelope.env), ""
+    if body is None:
+        return
     if isinstance(body, Commit):
         dedup = f"commit:{body.hash}"
     if isinstance(body, Rewrite):
         dedup = "rewrite:{}:{}".format(*body.pairs[-1])
-    since = envelope.env.get("git.was", "")
-    if envelope.event == "post-checkout" and envelope.env.get("git.action") == _REBASE:
-        since = _moved(envelope)[0]
-    return Event(
-        id=envelope.id,
-        at_ms=envelope.at_ms,
-        client=who.client or NAME,
-        body=body,
-        session=who.session,
-        cwd=envelope.cwd,
-        roots=(envelope.cwd,) if envelope.cwd else (),
-        host=envelope.host,
-        route=f"{envelope.client}/{envelope.event}",
-        dedup=dedup,
-        author=who.author,
-        branch=envelope.env.get("git.branch", "") if "git.head" in envelope.env else None,
+    is_rebased = envelope.event == "post-checkout" and env.get("git.action") == _REBASE
+    since = _moved(envelope)[0] if is_rebased else env.get("git.was", "")
+    yield Event(
+        id=envelope.id, at_ms=envelope.at_ms, client=who.client or NAME, body=body,
+        session=who.session, cwd=envelope.cwd, roots=(envelope.cwd,) if envelope.cwd else (),
+        host=envelope.host, route=f"{envelope.client}/{envelope.event}", dedup=dedup,
+        author=who.author, branch=env.get("git.branch", "") if "git.head" in env else None,
         since=since if _HASH.match(since) else "",
-    )
+    )  # fmt: skip
 
 
 def _post_commit(envelope: Envelope) -> AnyBody | None:
@@ -138,25 +129,16 @@ _TIME_LIMIT_S = 20
 def _ask(context: InstallContext, *words: str, folder: Path | None = None) -> str:
     """Return what git says, without the last newline; raise ConfigInvalid if it says no."""
     # GIT_DIR and its kin would make git look at another repository than the folder's.
+    where = str(folder or context.user_home)
     try:
-        run = run_as_user(
-            words,
-            folder=str(folder or context.user_home),
-            environ=context.environ,
-            wait_s=_TIME_LIMIT_S,
-        )
+        run = run_as_user(words, folder=where, environ=context.environ, wait_s=_TIME_LIMIT_S)
     except NotFound as error:
         raise ConfigInvalid(error.message, hint=error.hint) from error
     if run.returncode:
-        raise ConfigInvalid(
-            f"git {words[0]} failed: {run.stderr.decode('utf-8', 'replace').strip()}",
-            hint="correct what git names, then repeat; nothing was changed",
-        )
+        message = f"git {words[0]} failed: {run.stderr.decode('utf-8', 'replace').strip()}"
+        hint = "correct what git names, then repeat; nothing was changed"
+        raise ConfigInvalid(message, hint=hint)
     return run.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
-
-
-def _included(context: InstallContext) -> str:
-    return str(context.home.hooks / "git" / "config")
 
 
 def _includes(context: InstallContext, path: Path) -> bool:
@@ -164,20 +146,21 @@ def _includes(context: InstallContext, path: Path) -> bool:
     if not path.exists():
         return False
     said = _ask(context, "config", "-f", str(path), "--list", "-z")
-    return f"include.path\n{_included(context)}" in said.split("\0")
+    return f"include.path\n{context.home.hooks}/git/config" in said.split("\0")
 
 
-def _edit(context: InstallContext, *, is_wanted: bool) -> FileEdit:
+def _edit(context: InstallContext) -> FileEdit:
     """Plan that git's configuration includes our sections, or no longer; git edits a copy of it."""
     path = configuration(context)
     before = read_file(path)
-    if _includes(context, path) == is_wanted:
+    if _includes(context, path) == context.is_wanted:
         return FileEdit(path=path, before=before, after=before)
-    how = ["--add"] if is_wanted else ["--fixed-value", "--unset-all"]
+    how = ["--add"] if context.is_wanted else ["--fixed-value", "--unset-all"]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "config"
         copy.write_bytes(before or b"")
-        _ask(context, "config", "-f", str(copy), *how, "include.path", _included(context))
+        ours = context.home.hooks / "git" / "config"
+        _ask(context, "config", "-f", str(copy), *how, "include.path", str(ours))
         after = copy.read_bytes()
     return FileEdit(path=path, before=before, after=after if after.strip() else None)
 
@@ -196,6 +179,7 @@ CONFIGURED_SINCE = (2, 54)
 SHARED_FOLDER = ("rev-parse", "--path-format=absolute", "--git-common-dir")
 """Asks git for the folder that all work trees of a repository share."""
 
+HOOKS_FOLDER = ("rev-parse", "--git-path", "hooks")
 _NO_REPOSITORY = "not a git repository"
 _BEGINNING = b"#!/bin/sh\n# observer's hook: "
 _KEPT = ".observer-orig"
@@ -207,27 +191,27 @@ def _install(context: InstallContext) -> InstallPlan:
     """Plan configured hooks, the project's or the user's, or hook files in the repository here."""
     if version(context) >= CONFIGURED_SINCE:
         where = "in every repository" if context.project is None else f"in {context.project}"
-        return InstallPlan(
-            edits=(_edit(context, is_wanted=True),),
-            notes=(f"git runs the hooks {where}, beside those that are there.",),
-        )
+        note = f"git runs the hooks {where}, beside those that are there."
+        return InstallPlan(edits=(_edit(context),), notes=(note,))
     root = _repository(context)
     if root is None:
-        raise BadInput(
-            "git before 2.54 has hooks only in repositories, and this folder is in none",
-            hint="repeat in a repository, or name it with --project",
-        )
+        message = "git before 2.54 has hooks only in repositories, and this folder is in none"
+        hint = "repeat in a repository, or name it with --project"
+        raise BadInput(message, hint=hint)
     return install_files(context, root)
 
 
 def _uninstall(context: InstallContext) -> InstallPlan:
     """Plan the removal of configured hooks, and of hook files in the repository around us."""
-    edits = [_edit(context, is_wanted=False)]
+    edits = [_edit(context)]
     root = _repository(context)
     if root is not None:
         shared = _ask(context, *SHARED_FOLDER, folder=root)
         # Where git looks for hooks now, and where it did before a manager sent it elsewhere.
-        folders = {_hooks_folder(context, root).resolve(), Path(shared, "hooks").resolve()}
+        folders = {
+            (root / _ask(context, *HOOKS_FOLDER, folder=root)).resolve(),
+            Path(shared, "hooks").resolve(),
+        }
         for path in (path for folder in sorted(folders) for path in our_hooks(folder)):
             kept = path.with_name(path.name + _KEPT)  # what was there before comes back
             back, mode = read_file(kept), mode_of(kept)
@@ -243,10 +227,7 @@ def version(context: InstallContext) -> tuple[int, int]:
 
 
 def configuration(context: InstallContext) -> Path:
-    """Return the file that git itself would write global settings to, or the project's own.
-
-    Raises BadInput if the project that was named is in no repository, ConfigInvalid as git.
-    """
+    """Return git's global file, or the project's; raise BadInput if that is in no repository."""
     if context.project is not None:
         root = _repository(context)
         if root is None:
@@ -276,13 +257,9 @@ def _repository(context: InstallContext) -> Path | None:
 # --- hook files ----------------------------------------------------------------------------------
 
 
-def _hooks_folder(context: InstallContext, root: Path) -> Path:
-    return root / _ask(context, "rev-parse", "--git-path", "hooks", folder=root)
-
-
 def install_files(context: InstallContext, root: Path) -> InstallPlan:
     """Plan hook files where git looks for them; raise ConfigInvalid if others are in the way."""
-    folder = _hooks_folder(context, root)
+    folder = root / _ask(context, *HOOKS_FOLDER, folder=root)
     # In the working tree it is committed, or made by a tool.
     git_folder = _ask(context, "rev-parse", "--absolute-git-dir", folder=root)
     inside = folder.resolve().is_relative_to(root.resolve())
@@ -290,64 +267,53 @@ def install_files(context: InstallContext, root: Path) -> InstallPlan:
         # husky makes its `_` anew at each install, and runs the files beside it.
         owner = folder.parent if folder.name == "_" else folder
         lines = {event: command(context.home, "post", NAME, event) for event in EVENTS}
-        missing = [
-            event
-            for event, line in lines.items()
-            if line.encode() not in (read_file(owner / event) or b"")
-        ]
+        held = {event: read_file(owner / event) or b"" for event in EVENTS}
+        missing = [event for event in EVENTS if lines[event].encode() not in held[event]]
         if missing:
             first, *others = missing
             too = f", and likewise to {', '.join(others)}" if others else ""
-            raise ConfigInvalid(
-                f"core.hooksPath is {folder}, in the working tree",
-                hint=f'use git 2.54, or add to {owner}/{first}{too}: {lines[first]} "$@" || true',
-            )
+            hint = f'use git 2.54, or add to {owner}/{first}{too}: {lines[first]} "$@" || true'
+            raise ConfigInvalid(f"core.hooksPath is {folder}, in the working tree", hint=hint)
         return InstallPlan(edits=(), notes=(f"The hooks in {owner} call ours already.",))
     script = (shipped() / "git" / "hook").read_text(encoding="utf-8")
     script = script.replace("@POST@", shlex.quote(str(context.home.hooks / "post")))
     edits = []
     for event in EVENTS:
         edits += _placement(folder / event, script.replace("@EVENT@", event).encode())
-    return InstallPlan(
-        edits=tuple(edits),
-        root=root,
-        notes=(
-            f"Hooks for {root} go into {folder}; those that were there run after ours.",
-            "This git has hooks only in repositories: repeat in each one, or use git 2.54.",
-        ),
+    notes = (
+        f"Hooks for {root} go into {folder}; those that were there run after ours.",
+        "This git has hooks only in repositories: repeat in each one, or use git 2.54.",
     )
+    return InstallPlan(edits=tuple(edits), root=root, notes=notes)
 
 
 def _placement(path: Path, script: bytes) -> list[FileEdit]:
     """Plan our hook at a path, and what was there beside it under another name."""
     if path.is_symlink():
-        raise ConfigInvalid(
-            f"{path} is a symbolic link",
-            hint="call our hook from the script it points to, or use git 2.54",
-        )
+        hint = "call our hook from the script it points to, or use git 2.54"
+        raise ConfigInvalid(f"{path} is a symbolic link", hint=hint)
     before = read_file(path)
     ours = FileEdit(path=path, before=before, after=script, mode=0o755)
-    if before is None or _is_our_hook(before):
+    if before is None or _is_ours(path):
         return [ours]
-    if _is_our_hook(read_file(path.with_name(path.name + _LEGACY))):
+    if _is_ours(path.with_name(path.name + _LEGACY)):
         return []
     kept = path.with_name(path.name + _KEPT)
     earlier = read_file(kept)
     if earlier not in (None, before):  # a manager may have put the same script back over ours
-        raise ConfigInvalid(
-            f"{kept} is in the way", hint=f"it was {path} once: put it back or remove it"
-        )
+        hint = f"it was {path} once: put it back or remove it"
+        raise ConfigInvalid(f"{kept} is in the way", hint=hint)
     return [FileEdit(path=kept, before=earlier, after=before, mode=mode_of(path)), ours]
+
+
+def _is_ours(path: Path) -> bool:
+    return (read_file(path) or b"").startswith(_BEGINNING)
 
 
 def our_hooks(folder: Path) -> list[Path]:
     """Return the hooks in a folder that we wrote, whatever a manager has named them since."""
     scripts = (path for event in EVENTS for path in sorted(folder.glob(f"{event}*")))
-    return [path for path in scripts if path.is_file() and _is_our_hook(read_file(path))]
-
-
-def _is_our_hook(content: bytes | None) -> bool:
-    return content is not None and content.startswith(_BEGINNING)
+    return [path for path in scripts if path.is_file() and _is_ours(path)]
 
 
 # --- hooks of ours that do not run any more, for `observer doctor` -------------------------------
@@ -358,14 +324,7 @@ def _is_our_hook(content: bytes | None) -> bool:
 _POST = re.compile(r"^post=(.*)$", re.MULTILINE)
 
 
-class MissingHooks(NamedTuple):
-    """Hooks that do not run: where and why, and what to do."""
-
-    found: str
-    hint: str
-
-
-def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[MissingHooks]:
+def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[ConfigInvalid]:
     """Return what was installed, here or in one of these shared git folders, and does not run."""
     try:
         executable(context.environ.get("PATH"))
@@ -382,11 +341,11 @@ def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[M
     found = [_in_repository(context, folder) for folder in folders]
     if is_configured:
         hint = "use git 2.54, or install them in each repository: observer install git"
-        found.append(MissingHooks(f"this git does not run those of {path}", hint))
+        found.append(ConfigInvalid(f"this git does not run those of {path}", hint=hint))
     return [each for each in found if each]
 
 
-def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None:
+def _in_repository(context: InstallContext, folder: Path) -> ConfigInvalid | None:
     ours = str(context.home.hooks / "post")
     scripts = (os.fsdecode(script.read_bytes()) for script in our_hooks(folder / "hooks"))
     posts = (shlex.split(named[1])[0] for text in scripts if (named := _POST.search(text)))
@@ -397,25 +356,18 @@ def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None
     try:
         plan = install_files(context, root)
     except ConfigInvalid as error:
-        return MissingHooks(f"in {root}: {error.message}", error.hint)
+        return ConfigInvalid(f"in {root}: {error.message}", hint=error.hint)
     events = [edit.path.name for edit in plan.edits if edit.is_change and edit.path.name in EVENTS]
     if not events:
         return None
-    return MissingHooks(
-        f"in {root}, not run: {' '.join(events)}",
-        "in a work tree of it, repeat: observer install git",
-    )
+    hint = "in a work tree of it, repeat: observer install git"
+    return ConfigInvalid(f"in {root}, not run: {' '.join(events)}", hint=hint)
 
 
 CLIENTS = (
     Client(
-        name=NAME,
-        read=read,
-        takes_json=False,
-        installer=Installer(_install, _uninstall),
-        per_project=True,
-        programs=("git",),
-        tried="2.39.5",
-        is_agent=False,
+        name=NAME, read=read, takes_json=False,
+        installer=lambda it: _install(it) if it.is_wanted else _uninstall(it), per_project=True,
+        programs=("git",), tried="2.39.5", is_agent=False,
     ),
-)
+)  # fmt: skip

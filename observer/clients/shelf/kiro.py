@@ -3,14 +3,14 @@
 CLI 3 and IDE 1.0 and later have hook files. Some builds send a tool's arguments only before it runs
 and its result only afterwards, so both are kept: an `Intent` and an `Outcome`. Source: the hook
 pages for 3.2; payloads recorded from IDE 1.0.165 to 1.2.37 by a third party.
-
 The V2 harness of the CLI, and headless runs, have hooks in the agent's JSON. Source: the client's
 agent pages and the code of its ancestor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -18,13 +18,12 @@ from typing import TypeAlias
 from msgspec import structs
 
 from observer.clients import tools
-from observer.clients.client import Client, Installer, prompt_sample
+from observer.clients.client import Client, Reader, bodies, prompt_sample
 from observer.clients.config_files import jsonc
-from observer.clients.config_files.context import InstallContext, InstallPlan, command
-from observer.clients.config_files.file_edits import read as read_file
+from observer.clients.config_files.context import InstallContext, InstallPlan, command, read_file
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, HookEntries, Servers, merge, runs_ours, scripts
-from observer.clients.payload import NOTHING, event_of, flag, inner, number, prose, rest, rows, text
+from observer.clients.parts import Hooks, OurFile, Part, Servers, config_file, merge, runs_ours
+from observer.clients.payload import event_of, flag, inner, number, prose, rows, text
 from observer.core import events
 from observer.core.own_tools import is_own_tool
 
@@ -36,7 +35,7 @@ _NOISE_TOOL = "subagent_response"
 """An empty tool that ends a delegation."""
 
 Bodies: TypeAlias = Iterable[events.AnyBody]
-Readers: TypeAlias = Mapping[str, Callable[[Object], Bodies]]
+Readers: TypeAlias = Mapping[str, Reader]
 
 _BASE = frozenset({"session_id", "hook_event_name", "cwd"})
 _CLI_EVENTS = frozenset({"agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop"})
@@ -50,10 +49,7 @@ def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
 
 
 def _host(envelope: Envelope, payload: Object) -> str:
-    """Return the harness that really ran the hook.
-
-    The client's own migration copies our commands from one harness's format to the other's.
-    """
+    """Return the harness that ran the hook: Kiro's migration copies our commands to the other's."""
     if text(payload, "session_id").startswith("sess_"):
         return NAME
     return CLI if text(payload, "hook_event_name") in _CLI_EVENTS else envelope.client
@@ -68,9 +64,7 @@ def _read_events(
         return
     session = text(payload, "session_id") or envelope.env.get("KIRO_SESSION_ID", "")
     cwd = text(payload, "cwd")
-    reader = readers.get(name)
-    unknown = events.Custom(name=f"{client}:{name}", text=rest(payload, beside=_BASE))
-    for body in reader(payload) if reader else (unknown,):
+    for body in bodies(readers.get(name), payload, kind=f"{client}:{name}", beside=_BASE):
         yield event_of(envelope, body, client=client, session=session, cwd=cwd, name=name)
 
 
@@ -82,11 +76,6 @@ def _prompt(payload: Object) -> Bodies:
     asked = text(payload, "prompt")
     if asked:
         yield events.Prompt(text=asked)
-
-
-def _stop(payload: Object) -> Bodies:
-    """Yield the end of a turn; several builds leave the words out."""
-    yield events.Reply(text=text(payload, "assistant_response"))
 
 
 def _before_tool(payload: Object) -> Bodies:
@@ -118,7 +107,7 @@ def _tool_call(payload: Object) -> tools.ToolCall:
     success = flag(response, "success")
     failed = None if success is None else not success
     result = response.get("result", response)
-    first = dict(next(rows(response, "result"), NOTHING)) or result
+    first = dict(next(rows(response, "result"), {})) or result
     read_result = (
         _finished_in_prose(call, result)
         if isinstance(result, str)
@@ -132,13 +121,14 @@ def _tool_call(payload: Object) -> tools.ToolCall:
 
 
 _V1: Readers = {
-    "SessionStart": lambda _: (events.SessionStart(),),
-    "AgentSpawn": lambda _: (events.SessionStart(),),
-    "SessionEnd": lambda payload: (events.SessionEnd(reason=text(payload, "reason")),),
+    "SessionStart": lambda _: events.SessionStart(),
+    "AgentSpawn": lambda _: events.SessionStart(),
+    "SessionEnd": lambda payload: events.SessionEnd(reason=text(payload, "reason")),
     "UserPromptSubmit": _prompt,
     "PreToolUse": _before_tool,
     "PostToolUse": _after_tool,
-    "Stop": _stop,
+    # Several builds leave the words out.
+    "Stop": lambda payload: events.Reply(text=text(payload, "assistant_response")),
 }
 # Hooks taken over from the earlier harness may be called under its names.
 _READERS: Readers = {**_V1, **{name[0].lower() + name[1:]: _V1[name] for name in _V1}}
@@ -147,7 +137,7 @@ _CLI_READERS: Readers = {
     "agentSpawn": lambda payload: (events.SessionStart(), *_prompt(payload)),
     "userPromptSubmit": _prompt,
     "postToolUse": lambda payload: _effects(_tool_call(payload)),
-    "stop": _stop,
+    "stop": _V1["Stop"],
 }
 
 # --- tools ---------------------------------------------------------------------------------------
@@ -198,12 +188,9 @@ def _operations(call: tools.ToolCall, operations: tuple[Object, ...]) -> Iterato
         if text(given, "mode") in _PATTERNS:
             pattern, path = text(given, "pattern"), text(given, "path")
             yield events.Search(
-                query=pattern or path,
-                where="code" if text(given, "mode") == "Search" else "files",
-                path=path if pattern else "",
-                output=prose(call.response),
-                tool=call.tool,
-            )
+                query=pattern or path, where="code" if text(given, "mode") == "Search" else "files",
+                path=path if pattern else "", output=prose(call.response), tool=call.tool,
+            )  # fmt: skip
 
 
 def _fs_write(call: tools.ToolCall) -> events.FileWrite:
@@ -217,12 +204,9 @@ def _fs_write(call: tools.ToolCall) -> events.FileWrite:
 _READS = frozenset({"fs_read", "read"})
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    read="fs_read read",
-    edit="str_replace",
-    append="fs_append",
-    delete="delete_file",
+    read="fs_read read", edit="str_replace", append="fs_append", delete="delete_file",
     command="execute_bash execute_pwsh shell",
-) | {"fs_write": _fs_write, "write": _fs_write}
+) | {"fs_write": _fs_write, "write": _fs_write}  # fmt: skip
 
 # --- how it is installed -------------------------------------------------------------------------
 #
@@ -232,44 +216,38 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
 # SessionEnd is missing from older versions, which may refuse a file that names it.
 _TRIGGERS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
 _AGENT_EVENTS = ("agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop")
-_AGENT_TIMEOUT_MS = 5000
+_AGENT_HOOKS = Hooks(
+    client=CLI, reporting={event: {"timeout_ms": 5000} for event in _AGENT_EVENTS},
+    matchers={"preToolUse": "*", "postToolUse": "*"}, start="agentSpawn", is_grouped=False,
+)  # fmt: skip
 _AGENT: dict[str, object] = {
-    "name": "observer",
-    "description": "The default agent, with a memory of earlier sessions",
-    "tools": ["*"],
-    "includeMcpJson": True,
-}
+    "name": "observer", "description": "The default agent, with a memory of earlier sessions",
+    "tools": ["*"], "includeMcpJson": True,
+}  # fmt: skip
 
 
-class _HookFile:
-    """Our hooks in a file of version v1: a list of them for all triggers."""
-
-    def put(self, text: str, context: InstallContext) -> str:
-        """Return the text with our hooks."""
-        if jsonc.at(text, ("version",)) is None:
-            text = jsonc.put(text, ("version",), "v1")
+def _hook_list(text: str, context: InstallContext) -> str:
+    """Return the text of a file of version v1, a list for all triggers, with our hooks or not."""
+    wanted: list[object] = []
+    if context.is_wanted:
         wanted = [_hook(context, f"observer-{one}", one, "post") for one in _TRIGGERS]
         wanted.insert(1, _hook(context, "observer-context", "SessionStart", "context"))
-        return merge(text, ("hooks",), wanted, partial(_is_our_hook, context))
+        if jsonc.at(text, ("version",)) is None:
+            text = jsonc.put(text, ("version",), "v1")
+    return merge(
+        text,
+        ("hooks",),
+        wanted,
+        lambda one: isinstance(one, dict) and runs_ours(context, one.get("action")),
+    )
 
-    def drop(self, text: str, context: InstallContext) -> str:
-        """Return the text without our hooks."""
-        return merge(text, ("hooks",), [], partial(_is_our_hook, context))
 
-
-class _OwnAgent:
-    """What makes a file an agent; it is left where the user has put hooks into it."""
-
-    def put(self, text: str, _: InstallContext) -> str:
-        """Return the text with what is missing."""
-        for key, value in _AGENT.items():
-            if jsonc.at(text, (key,)) is None:
-                text = jsonc.put(text, (key,), value)
-        return text
-
-    def drop(self, text: str, _: InstallContext) -> str:
-        """Return the text as it is: nobody needs it once the hooks are gone."""
-        return text
+def _own_agent(text: str, context: InstallContext) -> str:
+    """Return the text of a file with what makes it an agent, which nobody needs without hooks."""
+    for key, value in _AGENT.items() if context.is_wanted else ():
+        if jsonc.at(text, (key,)) is None:
+            text = jsonc.put(text, (key,), value)
+    return text
 
 
 def _hook(context: InstallContext, name: str, trigger: str, script: str) -> dict[str, object]:
@@ -281,92 +259,52 @@ def _hook(context: InstallContext, name: str, trigger: str, script: str) -> dict
     return {**common, "action": action, "timeout": 10}  # seconds
 
 
-def _is_our_hook(context: InstallContext, entry: object) -> bool:
-    return isinstance(entry, dict) and runs_ours(context, entry.get("action"))
-
-
-def _of_agent(context: InstallContext) -> Mapping[str, list[object]]:
-    found: dict[str, list[object]] = {}
-    for event in _AGENT_EVENTS:
-        matcher = {"matcher": "*"} if event.endswith("ToolUse") else {}
-        found[event] = [
-            {**matcher, "command": line, "timeout_ms": _AGENT_TIMEOUT_MS}
-            for line in scripts(CLI, event, context, start="agentSpawn")
-        ]
-    return found
-
-
 def _folder(context: InstallContext) -> Path:
     return (context.project or context.user_home) / ".kiro"
 
 
-def _agent(path: Path, *parts: _OwnAgent) -> ConfigFile:
-    return ConfigFile(lambda _: path, [*parts, HookEntries(_of_agent)], leftovers=({}, _AGENT))
-
-
-def _hook_file(path: Path) -> ConfigFile:
-    return ConfigFile(lambda _: path, [_HookFile()], leftovers=({}, {"version": "v1"}))
-
-
-_SERVERS = ConfigFile(lambda context: _folder(context) / "settings" / "mcp.json", [Servers()])
-
-
-def _files(context: InstallContext) -> tuple[list[ConfigFile], list[ConfigFile]]:
-    """Return our files and others' agents, and hook files of others that name us.
-
-    Kiro itself converts an agent's hooks to such files.
-    """
+def _files(context: InstallContext) -> tuple[list[OurFile], list[OurFile]]:
+    """Return our files with others' agents, and hook files that Kiro made of an agent's hooks."""
     hooks = _folder(context) / "hooks" / "observer.json"
     agent = _folder(context) / "agents" / "observer.json"
     mark = str(context.home.hooks).encode()
+
+    def hook_file(path: Path) -> OurFile:
+        return config_file(lambda _: path, _hook_list, leftovers=({}, {"version": "v1"}))
+
+    def agent_file(path: Path, *more: Part) -> OurFile:
+        return config_file(lambda _: path, *more, _AGENT_HOOKS.edited, leftovers=({}, _AGENT))
+
     beside = (path for path in sorted(hooks.parent.glob("*.json")) if path != hooks)
-    converted = [_hook_file(path) for path in beside if mark in (read_file(path) or b"")]
-    agents = [_agent(path) for path in sorted(agent.parent.glob("*.json")) if path != agent]
-    return [_hook_file(hooks), *agents, _agent(agent, _OwnAgent()), _SERVERS], converted
+    converted = [hook_file(path) for path in beside if mark in (read_file(path) or b"")]
+    agents = [agent_file(path) for path in sorted(agent.parent.glob("*.json")) if path != agent]
+    servers = config_file(lambda _: _folder(context) / "settings" / "mcp.json", Servers().edited)
+    return [hook_file(hooks), *agents, agent_file(agent, _own_agent), servers], converted
 
 
 def _install(context: InstallContext) -> InstallPlan:
     """Plan hooks in both formats, an agent that has them, and the MCP server."""
     ours, converted = _files(context)
-    return InstallPlan(
-        edits=(
-            *(one.edit(context, is_wanted=True) for one in ours),
-            *(one.edit(context, is_wanted=False) for one in converted),
-        ),
-        notes=(
-            "Trust the workspace in Kiro: it loads nothing in one that is not trusted.",
-            "Kiro CLI before 3.0, and headless runs: kiro-cli agent set-default --name observer",
-        ),
+    gone = replace(context, is_wanted=False)
+    edits = (*(edit(context) for edit in ours), *(edit(gone) for edit in converted))
+    notes = (
+        "Trust the workspace in Kiro: it loads nothing in one that is not trusted.",
+        "Kiro CLI before 3.0, and headless runs: kiro-cli agent set-default --name observer",
     )
-
-
-def _uninstall(context: InstallContext) -> InstallPlan:
-    """Plan the removal of all of it."""
-    edits = (one.edit(context, is_wanted=False) for found in _files(context) for one in found)
-    return InstallPlan(edits=tuple(edits))
+    return InstallPlan(edits=edits, notes=notes if context.is_wanted else ())
 
 
 CLIENTS = (
     Client(
-        name=NAME,
-        read=read,
-        host=_host,
-        installer=Installer(_install, _uninstall),
-        per_project=True,
-        programs=("kiro", "kiro-cli"),
-        folders=(".kiro",),
-        transcripts=(".kiro/sessions",),
-        sample=prompt_sample("UserPromptSubmit"),
-        session_variable="KIRO_SESSION_ID",
+        name=NAME, read=read, host=_host, installer=_install, per_project=True,
+        programs=("kiro", "kiro-cli"), folders=(".kiro",), transcripts=(".kiro/sessions",),
+        sample=prompt_sample("UserPromptSubmit"), session_variable="KIRO_SESSION_ID",
         reports_twice=True,  # it may run the hooks of two of its formats
         context_file="CONTEXT.kiro.md",
     ),
     Client(
-        name=CLI,
-        read=partial(_read_events, client=CLI, readers=_CLI_READERS),
-        host=_host,
-        reports_twice=True,
-        resume="kiro-cli chat --resume-id {}",
+        name=CLI, read=partial(_read_events, client=CLI, readers=_CLI_READERS), host=_host,
+        reports_twice=True, resume="kiro-cli chat --resume-id {}",
         context_file="CONTEXT.kiro-cli.md",
     ),
-)
+)  # fmt: skip

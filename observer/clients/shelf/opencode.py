@@ -9,34 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 from msgspec import structs
 
 from observer.clients import tools
-from observer.clients.client import Client, HookSample, plain_text
+from observer.clients.client import Client, HookSample
 from observer.clients.config_files import jsonc
-from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.file_edits import FileEdit
-from observer.clients.config_files.file_edits import read as read_file
+from observer.clients.config_files.context import FileEdit, InstallContext, read_file
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import Servers, edit_json, installer_of, placed, plug_in
+from observer.clients.parts import OurFile, Servers, config_file, installer_of, placed, plug_in
 from observer.clients.payload import event_of, inner, joined, rest, rows, text, token_usage
 from observer.core import events
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="bash",
-    read="read",
-    write="write",
-    edit="edit multiedit",
-    grep="grep",
-    find="glob list",
-    fetch="webfetch",
-    ask_web="websearch codesearch",
-) | {"task": lambda call: tools.delegate(_undescribed(call))}
-
-Reader: TypeAlias = Callable[[Object], events.AnyBody]
-CallReader: TypeAlias = Callable[[Object], tools.ToolCall]
+    command="bash", read="read", write="write", edit="edit multiedit", grep="grep",
+    find="glob list", fetch="webfetch", ask_web="websearch codesearch",
+) | {"task": lambda call: tools.delegate(_undescribed(call))}  # fmt: skip
 
 _BASE = frozenset({"id", "type", "directory"})
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*', re.DOTALL)
@@ -46,33 +35,29 @@ _RESULT = re.compile(r"<task_result>\n?(.*?)\n?</task_result>", re.DOTALL)
 
 def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     """Turn one call of the plugin into the events that it reports."""
-    bodies: Iterable[events.AnyBody]
-    if read_call := _CALLS.get(envelope.event):
-        bodies = tools.effects(read_call(payload), TOOLS, patches={"patch"})
+    name, properties = envelope.event, inner(payload, "properties")
+    found: Iterable[events.AnyBody]
+    if read_call := _CALLS.get(name):
+        found = tools.effects(read_call(payload), TOOLS, patches={"patch"})
     else:
-        error = inner(inner(payload, "properties"), "error")
+        error = inner(properties, "error")
         said = joined(text(error, "name"), text(inner(error, "data"), "message"))
         said = said or rest(payload, beside=_BASE)
-        unknown = events.Custom(name=f"{envelope.client}:{envelope.event}", text=said)
-        reader = _READERS.get(envelope.event)
-        bodies = (reader(payload) if reader else unknown,)
-    for body in bodies:
-        properties = inner(payload, "properties")
-        named = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
-        session = named or text(inner(properties, "info"), "id")
-        is_childs_prompt = isinstance(body, events.Delegation) and envelope.event == "chat.message"
-        call = text(inner(payload, "input"), "callID") or text(_part(payload), "callID")
+        unknown = events.Custom(name=f"{envelope.client}:{name}", text=said)
+        reader = _READERS.get(name)
+        found = (reader(payload) if reader else unknown,)
+    session = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
+    session = session or text(inner(properties, "info"), "id")
+    call = text(inner(payload, "input"), "callID") or text(inner(properties, "part"), "callID")
+    cwd = text(payload, "directory")
+    for body in found:
+        is_childs_prompt = isinstance(body, events.Delegation) and name == "chat.message"
         owner = text(payload, "parentID") if is_childs_prompt else session
-        cwd = text(payload, "directory")
         yield structs.replace(
             event_of(envelope, body, client=envelope.client, session=owner, cwd=cwd),
             turn=text(inner(inner(payload, "output"), "message"), "id"),
             dedup=f"tool:{session}:{call}:after" if call else "",
         )
-
-
-def _part(payload: Object) -> Object:
-    return inner(inner(payload, "properties"), "part")
 
 
 def _created(payload: Object) -> events.AnyBody:
@@ -96,11 +81,9 @@ def _call(payload: Object) -> tools.ToolCall:
     metadata = inner(output, "metadata")
     said: Json = output.get("output", output.get("content"))
     call = tools.ToolCall(
-        tool=text(given, "tool"),
-        given=inner(given, "args"),
-        response=said,
+        tool=text(given, "tool"), given=inner(given, "args"), response=said,
         failed=output.get("isError") is True,
-    )
+    )  # fmt: skip
     if call.tool == "bash" and "exit" in metadata:
         answer: Object = {"output": said, "exit_code": metadata["exit"]}
         # Without an exit code it was aborted, or ran into its time limit.
@@ -114,27 +97,20 @@ def _call(payload: Object) -> tools.ToolCall:
 
 
 def _failed_call(payload: Object) -> tools.ToolCall:
-    part = _part(payload)
+    part = inner(inner(payload, "properties"), "part")
     state = inner(part, "state")
-    return tools.ToolCall(
-        tool=text(part, "tool"),
-        given=inner(state, "input"),
-        error=text(state, "error"),
-        failed=True,
-    )
+    given, error = inner(state, "input"), text(state, "error")
+    return tools.ToolCall(tool=text(part, "tool"), given=given, error=error, failed=True)
 
 
 def _undescribed(call: tools.ToolCall) -> tools.ToolCall:
-    """Leave out the label and the wrapping, so that this is the task that the sub-agent was given.
-
-    Its result is inside of a tag.
-    """
+    """Leave out the label, and the tag around the result: what a sub-agent was given, and said."""
     given = {name: value for name, value in call.given.items() if name != "description"}
     result = _RESULT.search(tools.said(call))
     return structs.replace(call, given=given, response=result[1] if result else call.response)
 
 
-_READERS: Mapping[str, Reader] = {
+_READERS: Mapping[str, Callable[[Object], events.AnyBody]] = {
     "session.created": _created,
     "session.resumed": lambda _: events.SessionStart(source="resume"),
     "session.idle": lambda payload: events.Reply(
@@ -144,7 +120,7 @@ _READERS: Mapping[str, Reader] = {
     "chat.message": _message,
     "dispose": lambda _: events.SessionEnd(reason="exit"),
 }
-_CALLS: Mapping[str, CallReader] = {"tool.execute.after": _call, "tool.error": _failed_call}
+_CALLS = {"tool.execute.after": _call, "tool.error": _failed_call}
 
 
 # --- how it is installed -------------------------------------------------------------------------
@@ -167,66 +143,53 @@ def _shaped(entry: dict[str, Any]) -> dict[str, Any]:
 _SERVERS = Servers(("mcp",), {"type": "local", "enabled": True}, _flat, _shaped)
 
 
-class _Settings(NamedTuple):
-    """One of two files, with comments or without, in which a client of this family has settings.
+def _settings(client: str, schema: str, *, has_comments: bool) -> OurFile:
+    """Return what plans one of two settings files, with comments or not, if it is there."""
 
-    Our server goes into the one that is there; the client adds its schema to one without.
-    """
+    # The client adds its schema to a file without.
+    def put_schema(text: str, context: InstallContext) -> str:
+        is_new = context.is_wanted and not text.strip()
+        return jsonc.put(text, ("$schema",), schema) if is_new else text
 
-    client: str
-    schema: str
-    has_comments: bool
-
-    def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
-        """Plan that our server is in this file, or no longer."""
-        folder = context.place("XDG_CONFIG_HOME", ".config") / self.client
-        commented, plain = (folder / f"{self.client}.{ending}" for ending in ("jsonc", "json"))
-        is_here = is_wanted and self.has_comments == commented.exists()
-
-        path = commented if self.has_comments else plain
-        if is_wanted and not is_here:
+    def edit(context: InstallContext) -> FileEdit:
+        folder = context.place("XDG_CONFIG_HOME", ".config") / client
+        commented, plain = (folder / f"{client}.{ending}" for ending in ("jsonc", "json"))
+        path = commented if has_comments else plain
+        if context.is_wanted and has_comments != commented.exists():
             before = read_file(path)
             return FileEdit(path=path, before=before, after=before)
+        of_client = config_file(
+            lambda _: path, put_schema, _SERVERS.edited, leftovers=({}, {"$schema": schema})
+        )
+        return of_client(context)
 
-        def change(text: str) -> str:
-            if not is_wanted:
-                return _SERVERS.drop(text, context)
-            if not text.strip():
-                text = jsonc.put(text, ("$schema",), self.schema)
-            return _SERVERS.put(text, context)
-
-        return edit_json(path, change, leftovers=({}, {"$schema": self.schema}))
+    return edit
 
 
 def _client(name: str, schema: str, tried: str, *markers: str) -> Client:
     return Client(
-        name=name,
-        read=read,
+        name=name, read=read,
         installer=installer_of(
             plug_in(
                 name,
                 Path(__file__).with_suffix(".js"),
                 placed("XDG_CONFIG_HOME", ".config", f"{name}/plugins/observer.js"),
             ),
-            _Settings(name, schema, has_comments=True),
-            _Settings(name, schema, has_comments=False),
+            _settings(name, schema, has_comments=True),
+            _settings(name, schema, has_comments=False),
             notes=[f"Restart {name}; it loads plugins when it starts."],
         ),
-        programs=(name,),
-        folders=(f".config/{name}", f".local/share/{name}"),
-        transcripts=(f".local/share/{name}",),
-        tried=tried,
+        programs=(name,), folders=(f".config/{name}", f".local/share/{name}"),
+        transcripts=(f".local/share/{name}",), tried=tried,
         sample=HookSample(
             "chat.message",
             '{"input": {"sessionID": "@SESSION@"}, "directory": "@FOLDER@", "output": {"message":'
             ' {"role": "user"}, "parts": [{"type": "text", "text": "@TEXT@"}]}}',
         ),
-        session_variable=f"{name.upper()}_SESSION_ID",
-        marker_variables=markers,
-        resume=f"{name} --session {{}}",
-        context_file=f"CONTEXT.{name}.md",
-        format_reminder=plain_text,
-    )
+        session_variable=f"{name.upper()}_SESSION_ID", marker_variables=markers,
+        resume=f"{name} --session {{}}", context_file=f"CONTEXT.{name}.md",
+        format_reminder=lambda text, _event: text.encode(),
+    )  # fmt: skip
 
 
 CLIENTS = (

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from msgspec import structs
 
 from observer.clients import tools
-from observer.clients.client import Client, HookSample, plain_text
+from observer.clients.client import Client, HookSample, Reader, bodies
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, Servers, installer_of, placed, plug_in
-from observer.clients.payload import event_of, inner, prose, rest, text, token_usage
+from observer.clients.parts import Servers, config_file, installer_of, placed, plug_in
+from observer.clients.payload import event_of, inner, prose, text, token_usage
 from observer.core import events
 
 NAME = "pi"
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="bash",
-    read="read",
-    write="write",
-    edit="edit",
-    grep="grep",
-    find="find ls",
+    command="bash", read="read", write="write", edit="edit", grep="grep", find="find ls",
     delegate="subagent",
-)
+)  # fmt: skip
 
 _RELOAD = "reload"
 """Why a session ends and starts in which only the extensions are loaded anew."""
@@ -38,26 +33,21 @@ def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     event, session = inner(payload, "event"), text(payload, "sessionId")
     if text(event, "reason") == _RELOAD:
         return
-    reader, name = _READERS.get(envelope.event), f"{NAME}:{text(event, 'type')}"
-    unknown = events.Custom(name=name, text=rest(event, beside=frozenset({"type"})))
-    body = reader(event) if reader else unknown
-    call = text(event, "toolCallId")
-    yield structs.replace(
-        event_of(envelope, body, client=NAME, session=session, cwd=text(payload, "cwd")),
-        dedup=f"tool:{session}:{call}:after" if call else "",
-    )
+    call, kind = text(event, "toolCallId"), f"{NAME}:{text(event, 'type')}"
+    for body in bodies(_READERS.get(envelope.event), event, kind=kind, beside={"type"}):
+        yield structs.replace(
+            event_of(envelope, body, client=NAME, session=session, cwd=text(payload, "cwd")),
+            dedup=f"tool:{session}:{call}:after" if call else "",
+        )
 
 
 def _tool(event: Object) -> events.AnyBody:
     said = prose(event.get("content"))
     failed = event.get("isError") is True
     call = tools.ToolCall(
-        tool=text(event, "toolName"),
-        given=inner(event, "input"),
-        response=said,
-        error=said if failed else "",
-        failed=failed,
-    )
+        tool=text(event, "toolName"), given=inner(event, "input"), response=said,
+        error=said if failed else "", failed=failed,
+    )  # fmt: skip
     if call.tool == "bash":
         call = _ended(call, said)
     return tools.make(call, TOOLS)
@@ -72,7 +62,7 @@ def _ended(call: tools.ToolCall, said: str) -> tools.ToolCall:
     return call if call.failed else structs.replace(call, exit_code=0)
 
 
-_READERS: Mapping[str, Callable[[Object], events.AnyBody]] = {
+_READERS: Mapping[str, Reader] = {
     "session_start": lambda event: events.SessionStart(source=text(event, "reason")),
     "before_agent_start": lambda event: events.Prompt(text=text(event, "prompt")),
     "tool_result": _tool,
@@ -88,8 +78,7 @@ _READERS: Mapping[str, Callable[[Object], events.AnyBody]] = {
 
 CLIENTS = (
     Client(
-        name=NAME,
-        read=read,
+        name=NAME, read=read,
         installer=installer_of(
             plug_in(
                 NAME,
@@ -97,22 +86,17 @@ CLIENTS = (
                 placed("PI_CODING_AGENT_DIR", ".pi/agent", "extensions/observer.js"),
             ),
             # Versions before 1.6 do not read it.
-            ConfigFile(placed("PI_CODING_AGENT_DIR", ".pi/agent", "mcp.json"), [Servers()]),
+            config_file(placed("PI_CODING_AGENT_DIR", ".pi/agent", "mcp.json"), Servers().edited),
             notes=["Restart Pi; it loads extensions when it starts."],
         ),
-        programs=("pi",),
-        folders=(".pi",),
-        transcripts=(".pi/agent/sessions",),
-        tried="0.74.2",
+        programs=("pi",), folders=(".pi",), transcripts=(".pi/agent/sessions",), tried="0.74.2",
         sample=HookSample(
             "before_agent_start",
             '{"event":{"type":"before_agent_start","prompt":"@TEXT@"},'
             '"cwd":"@FOLDER@","sessionId":"@SESSION@"}',
         ),
-        session_variable="PI_SESSION_ID",
-        marker_variables=("PI_CODING_AGENT",),
-        resume="pi --session {}",
-        context_file="CONTEXT.pi.md",
-        format_reminder=plain_text,
+        session_variable="PI_SESSION_ID", marker_variables=("PI_CODING_AGENT",),
+        resume="pi --session {}", context_file="CONTEXT.pi.md",
+        format_reminder=lambda text, _event: text.encode(),
     ),
-)
+)  # fmt: skip

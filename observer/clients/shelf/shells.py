@@ -14,10 +14,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from observer.clients.client import Client, Installer
-from observer.clients.config_files.context import InstallContext, InstallPlan
-from observer.clients.config_files.file_edits import FileEdit
-from observer.clients.config_files.file_edits import read as read_file
+from observer.clients.client import Client
+from observer.clients.config_files.context import FileEdit, InstallContext, InstallPlan, read_file
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import PathOf, placed
 from observer.clients.payload import event_of, number, span_ms
@@ -44,12 +42,9 @@ def read(envelope: Envelope, _: Object) -> Iterable[Event]:
         return
     exit_code = number(fields, "exit")
     body = Command(
-        command=command,
-        exit_code=exit_code,
-        failed=None if exit_code is None else exit_code != 0,
-        interrupted=exit_code == _INTERRUPTED,
-        duration_ms=span_ms(fields, "duration_ms"),
-    )
+        command=command, exit_code=exit_code, failed=None if exit_code is None else exit_code != 0,
+        interrupted=exit_code == _INTERRUPTED, duration_ms=span_ms(fields, "duration_ms"),
+    )  # fmt: skip
     session, cwd = envelope.id.rpartition("@")[0], fields.get("cwd", "")
     event = event_of(envelope, body, client=envelope.client, session=session, cwd=cwd)
     yield replace(event, author="person")
@@ -69,34 +64,27 @@ _BLOCK = re.compile(
 _PROFILES = (".bash_profile", ".bash_login", ".profile")
 
 
-def _install(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
-    """Plan the block in a shell's start-up file; raise ConfigInvalid if one there has no end."""
+def _plan(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
+    """Plan the block in a start-up file, or its removal; raise ConfigInvalid if one has no end."""
     file = path(context)
     found = _BLOCK.search(read_file(file) or b"")
+    if not context.is_wanted:
+        if found and _script("observer", shell, context) not in found[0]:
+            note = f"The block in {file} is of another home, and stays."
+            return InstallPlan(edits=(), notes=(note,))
+        return InstallPlan(edits=(_edit(file, b""),))
     has_ctrl_r = bool(found and _script("ctrl-r", shell, context) in found[0])
-    is_wanted = has_ctrl_r if context.ctrl_r is None else context.ctrl_r
+    binds = has_ctrl_r if context.ctrl_r is None else context.ctrl_r
     line = b"test -r %b; and source %b" if shell == "fish" else b"[ ! -r %b ] || . %b"
-    names = ("observer", "ctrl-r") if is_wanted else ("observer",)
+    names = ("observer", "ctrl-r") if binds else ("observer",)
     scripts = (_script(name, shell, context) for name in names)
-    edit = _edit(
-        file, b"\n".join((_BEGIN, *(line % (script, script) for script in scripts), _END, b""))
-    )
+    block = b"\n".join((_BEGIN, *(line % (script, script) for script in scripts), _END, b""))
     notes = [f"New {shell} sessions record; this one does after: exec {shell}"]
-    if not is_wanted:
+    if not binds:
         notes.append(f"Find commands with Ctrl-R: observer install {shell} --ctrl-r")
     if shell == "bash" and (profile := _misses_rc(context)):
         notes.append(f"~/{profile} does not read ~/.bashrc, so login shells will not record.")
-    return InstallPlan(edits=(edit,), notes=tuple(notes))
-
-
-def _uninstall(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
-    """Plan the removal of the block, and of a file that held nothing else; raise as `_install`."""
-    file = path(context)
-    found = _BLOCK.search(read_file(file) or b"")
-    if found and _script("observer", shell, context) not in found[0]:
-        note = f"The block in {file} is of another home, and stays."
-        return InstallPlan(edits=(), notes=(note,))
-    return InstallPlan(edits=(_edit(file, b""),))
+    return InstallPlan(edits=(_edit(file, block),), notes=tuple(notes))
 
 
 def _edit(path: Path, block: bytes) -> FileEdit:
@@ -106,10 +94,8 @@ def _edit(path: Path, block: bytes) -> FileEdit:
     start = found.start() if found else len(content)
     head, tail = content[:start], _BLOCK.sub(b"", content[start:])
     if _BEGIN in head + tail:
-        raise ConfigInvalid(
-            f"{path} has the line {_BEGIN.decode()!r} without its end",
-            hint="remove what is left of that block, then repeat",
-        )
+        hint = "remove what is left of that block, then repeat"
+        raise ConfigInvalid(f"{path} has the line {_BEGIN.decode()!r} without its end", hint=hint)
     if block and head and not head.endswith(b"\n"):
         head += b"\n"
     after = head + block + tail
@@ -142,15 +128,9 @@ def _misses_rc(context: InstallContext) -> str:
 def _client(name: str, tried: str, start_up: str, path: PathOf) -> Client:
     """Return a shell; every machine has several: its start-up file shows that one is used."""
     return Client(
-        name=name,
-        read=read,
-        takes_json=False,
-        folders=(start_up,),
-        tried=tried,
-        installer=Installer(partial(_install, name, path), partial(_uninstall, name, path)),
-        is_agent=False,
-        binds_ctrl_r=True,
-    )
+        name=name, read=read, takes_json=False, folders=(start_up,), tried=tried,
+        installer=partial(_plan, name, path), is_agent=False, binds_ctrl_r=True,
+    )  # fmt: skip
 
 
 CLIENTS = (

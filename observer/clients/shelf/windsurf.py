@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
 from observer.clients import tools
-from observer.clients.client import Client, HookSample
-from observer.clients.config_files.context import InstallContext, command
+from observer.clients.client import Client, HookSample, Reader, bodies
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, placed
-from observer.clients.payload import event_of, inner, rest, rows, text
-from observer.core.events import AnyBody, Command, Custom, Event, FileRead, FileWrite, Prompt, Reply
+from observer.clients.parts import Hooks, Servers, config_file, installer_of, placed
+from observer.clients.payload import event_of, inner, rows, text
+from observer.core.events import AnyBody, Command, Event, FileRead, FileWrite, Prompt, Reply
 from observer.core.text import word_set
 
 NAME = "windsurf"
@@ -31,25 +30,19 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     given = inner(payload, "tool_info")
     if name in NOISE:
         return
-    reader = _READERS.get(name)
-    unknown = Custom(name=f"{NAME}:{name}", text=rest(given, beside=frozenset()))
-    body = reader(given) if reader else unknown
     session, cwd = text(payload, "trajectory_id"), text(given, "cwd")
-    event = event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name)
-    yield replace(event, turn=text(payload, "execution_id"))
+    for body in bodies(_READERS.get(name), given, kind=f"{NAME}:{name}"):
+        event = event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name)
+        yield replace(event, turn=text(payload, "execution_id"))
 
 
 def _used(given: Object) -> AnyBody:
-    server, tool = text(given, "mcp_server_name"), text(given, "mcp_tool_name")
-    call = tools.ToolCall(
-        tool=f"mcp__{server}__{tool}",
-        given=inner(given, "mcp_tool_arguments"),
-        response=given.get("mcp_result"),
-    )
-    return tools.make(call, {})
+    name = "__".join(("mcp", text(given, "mcp_server_name"), text(given, "mcp_tool_name")))
+    asked, response = inner(given, "mcp_tool_arguments"), given.get("mcp_result")
+    return tools.make(tools.ToolCall(tool=name, given=asked, response=response), {})
 
 
-_READERS: Mapping[str, Callable[[Object], AnyBody]] = {
+_READERS: Mapping[str, Reader] = {
     "pre_user_prompt": lambda given: Prompt(text=text(given, "user_prompt")),
     "post_read_code": lambda given: FileRead(paths=(text(given, "file_path"),)),
     "post_write_code": lambda given: FileWrite(
@@ -65,32 +58,21 @@ _READERS: Mapping[str, Callable[[Object], AnyBody]] = {
 # --- how it is installed -------------------------------------------------------------------------
 
 _FOLDER = ".codeium/windsurf"
-_EVENTS = (
-    *("pre_user_prompt", "post_read_code", "post_write_code", "post_run_command"),
-    *("post_mcp_tool_use", "post_cascade_response"),
-)
-
-
-def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
-    lines = {event: command(context.home, "post", NAME, event) for event in _EVENTS}
-    return {event: [{"command": line, "show_output": False}] for event, line in lines.items()}
-
+HOOKS = Hooks(NAME, {event: {"show_output": False} for event in _READERS}, is_grouped=False)
 
 CLIENTS = (
     Client(
-        name=NAME,
-        read=read,
+        name=NAME, read=read,
         installer=installer_of(
-            ConfigFile(placed("", _FOLDER, "hooks.json"), [HookEntries(_wanted)]),
-            ConfigFile(placed("", _FOLDER, "mcp_config.json"), [Servers()]),
+            config_file(placed("", _FOLDER, "hooks.json"), HOOKS.edited),
+            config_file(placed("", _FOLDER, "mcp_config.json"), Servers().edited),
             notes=["Restart Windsurf."],
         ),
-        programs=("windsurf",),
-        folders=(_FOLDER,),
+        programs=("windsurf",), folders=(_FOLDER,),
         sample=HookSample(  # the folder is that of the hook's process
             "pre_user_prompt",
             '{"agent_action_name": "pre_user_prompt", "trajectory_id": "@SESSION@",'
             ' "tool_info": {"user_prompt": "@TEXT@"}}',
         ),
     ),
-)
+)  # fmt: skip

@@ -35,6 +35,7 @@ from observer.store.database import SqliteStore
 from observer.store.shares import ShareState
 from observer.tools.status import Status, Watched
 from tests.cli.conftest import Run
+from tests.support import put_file
 
 NOW_MS = 1_795_000_000_000
 DAY_S = 86_400
@@ -103,9 +104,7 @@ def by_name(checks: object) -> dict[str, Diagnosis]:
     return {one.name: one for one in checks}  # type: ignore[attr-defined]
 
 
-def test_each_client_is_shown_with_what_is_installed_if_its_file_parses(
-    put: Put, context: InstallContext
-) -> None:
+def test_each_client_is_shown_if_its_file_parses(put: Put, context: InstallContext) -> None:
     put("claude-code")
     (context.user_home / ".zshrc").touch()
     found = by_name(client_checks(context))
@@ -118,9 +117,7 @@ def test_each_client_is_shown_with_what_is_installed_if_its_file_parses(
     assert "claude-code" in found["clients"].found
 
 
-def test_a_configuration_that_lost_an_entry_is_found_and_mended(
-    put: Put, context: InstallContext
-) -> None:
+def test_a_configuration_that_lost_one_is_mended(put: Put, context: InstallContext) -> None:
     put("claude-code")
     settings = context.user_home / ".claude/settings.json"
     before = settings.read_text()
@@ -134,8 +131,7 @@ def test_a_configuration_that_lost_an_entry_is_found_and_mended(
 
 
 def test_a_fix_that_fails_says_why(context: InstallContext) -> None:
-    (context.user_home / ".claude").mkdir()
-    (context.user_home / ".claude/settings.json").write_text("{")
+    put_file(context.user_home / ".claude/settings.json", "{")
     said = apply_fix("install claude-code", context)
     assert said.startswith("not done: install claude-code: ")
     assert "settings.json: not valid JSON" in said
@@ -169,8 +165,7 @@ def test_a_damaged_index_is_made_anew(context: InstallContext) -> None:
 
 def used(context: InstallContext, name: str, days_ago: float) -> None:
     folder = context.user_home / clients()[name].transcripts[0] / "shop"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "one.jsonl").touch()
+    put_file(folder / "one.jsonl")
     at_s = time.time() - days_ago * DAY_S
     os.utime(folder / "one.jsonl", (at_s, at_s))
 
@@ -180,9 +175,7 @@ def hooks_since(context: InstallContext, days_ago: float) -> None:
     os.utime(context.home.hooks, (at_s, at_s))
 
 
-def test_a_client_that_was_used_without_an_event_is_found(
-    put: Put, context: InstallContext
-) -> None:
+def test_a_client_used_without_an_event_is_found(put: Put, context: InstallContext) -> None:
     put("claude-code")
     hooks_since(context, days_ago=6)
     used(context, "claude-code", days_ago=0.1)

@@ -24,7 +24,7 @@ from observer.local.pauses import EVERYWHERE
 from observer.local.spool import Spool
 from observer.redaction.redact import redact_text
 from observer.store.database import SqliteStore
-from tests.support import Until
+from tests.support import Until, put_file
 
 pytestmark = pytest.mark.slow
 
@@ -72,8 +72,7 @@ def test_a_context_comes_back_in_the_clients_form(
     put: Put, probed: Probed, home: Home, tmp_path: Path, until: Until
 ) -> None:
     shop = tmp_path / "shop"
-    shop.mkdir()
-    (shop / "pyproject.toml").touch()
+    put_file(shop / "pyproject.toml")
     put("cursor")
     spool = Spool(home.spool)
     body = {
@@ -124,9 +123,7 @@ def test_what_is_broken_is_found(
     assert found.hint
 
 
-def test_a_hook_that_is_not_in_the_configuration_is_found(
-    put: Put, context: InstallContext
-) -> None:
+def test_a_hook_not_in_the_configuration_is_found(put: Put, context: InstallContext) -> None:
     put("claude-code")
     settings = context.user_home / ".claude/settings.json"
     settings.write_text(settings.read_text().replace("UserPromptSubmit", "Other"))

@@ -16,6 +16,7 @@ import pytest
 from observer.cli.doctor.lab import Aim, Figure, Options, percentile, shown
 from observer.cli.doctor.speed import bundled, order
 from observer.core.paths import Home
+from tests.support import ended
 
 
 def test_a_percentile_an_aim_and_a_single_value_are_said(tmp_path: Path) -> None:
@@ -54,14 +55,9 @@ def bench() -> Bench:
     """Run the real command, with the time that it needs."""
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-c", FEWER, "doctor", "speed", *words],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=600,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-        )
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        argv = [sys.executable, "-c", FEWER, "doctor", "speed", *words]
+        return ended(argv, timeout=600, env=environment)
 
     return run
 

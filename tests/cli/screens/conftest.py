@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import Until
+from tests.support import Until, put_file
 
 ROOT = Path(__file__).parents[3]
 PROMPT = "ready>"
@@ -28,8 +28,7 @@ class Tmux:
         columns, lines = size.split("x")
         bin_ = folder / "bin"
         bin_.mkdir()
-        (bin_ / "observer").write_text(f'#!/bin/sh\nexec {sys.executable} -m observer "$@"\n')
-        (bin_ / "observer").chmod(0o755)
+        put_file(bin_ / "observer", f'#!/bin/sh\nexec {sys.executable} -m observer "$@"\n')
         environ = os.environ | {"PYTHONPATH": str(ROOT), "PS1": f"{PROMPT} ", "LANG": "C.UTF-8"}
         environ |= {"COLUMNS": columns, "LINES": lines}
         environ |= {"PATH": f"{bin_}:{os.environ['PATH']}"}

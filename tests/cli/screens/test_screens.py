@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -16,14 +15,14 @@ from textual.binding import Binding
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
-from observer.cli.screens.app import Tui
-from observer.cli.screens.review import Review
+from observer.cli.screens.app import Review, Tui
 from observer.core.model import Item
 from observer.core.paths import Home
 from observer.notes.pairs import How
 from observer.store.database import SqliteStore
 from tests.cli.conftest import Fill
 from tests.hostile import HOSTILE
+from tests.support import ended
 from tests.tools.conftest import an_item
 
 Work = Callable[["Seen"], Awaitable[None]]
@@ -197,9 +196,7 @@ main(["tui"])
 
 
 def test_without_textual_its_extra_is_named() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT], check=False, capture_output=True, text=True
-    )
+    done = ended([sys.executable, "-c", WITHOUT])
     assert (done.returncode, done.stdout) == (1, "")
     assert "observer tui needs the package textual" in done.stderr
     assert " -m pip install 'observer-memory[tui]'" in " ".join(done.stderr.split())

@@ -89,9 +89,7 @@ def test_however_it_ends_the_terminal_is_as_before(
     assert terminal.modes() == "0 0 1"
 
 
-def test_what_happens_is_printed_as_it_does(
-    app: Path, tmux: Callable[..., Tmux], observer: Observer
-) -> None:
+def test_events_are_printed_live(app: Path, tmux: Callable[..., Tmux], observer: Observer) -> None:
     terminal = tmux(*BASH)
     terminal.type("observer log --follow", "Enter")
     terminal.shows("nothing is recorded yet: one begins with the next prompt")

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from observer.clients.config_files.file_edits import FileEdit, apply, as_it_was, diff, read
+from observer.clients.config_files.context import FileEdit, apply, as_it_was, diff, read_file
 from observer.core.errors import ConfigInvalid
+from tests.support import put_file
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def backups(tmp_path: Path) -> Path:
 
 
 def an_edit(path: Path, after: bytes | None, **options: object) -> FileEdit:
-    return FileEdit(path=path, before=read(path), after=after, **options)  # type: ignore[arg-type]
+    return FileEdit(path=path, before=read_file(path), after=after, **options)  # type: ignore[arg-type]
 
 
 def test_a_new_file_gets_its_folders_a_changed_one_keeps_its_mode_and_leaves_a_private_copy(
@@ -36,9 +37,7 @@ def test_a_new_file_gets_its_folders_a_changed_one_keeps_its_mode_and_leaves_a_p
 
 
 def test_a_symbolic_link_stays_one(tmp_path: Path, backups: Path) -> None:
-    real = tmp_path / "dotfiles" / "bashrc"
-    real.parent.mkdir()
-    real.write_bytes(b"old")
+    real = put_file(tmp_path / "dotfiles" / "bashrc", b"old")
     link = tmp_path / ".bashrc"
     link.symlink_to("dotfiles/bashrc")
     apply([an_edit(link, b"new")], backups, at_ms=1)
@@ -80,9 +79,7 @@ def test_a_failed_write_takes_back_the_ones_before(tmp_path: Path, backups: Path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["backups", "home", "kept"]
 
 
-def test_a_folder_that_cannot_be_made_or_a_backup_that_fails_stops_everything(
-    tmp_path: Path, backups: Path
-) -> None:
+def test_a_folder_or_a_backup_that_fails_stops_everything(tmp_path: Path, backups: Path) -> None:
     path = Path("/proc/no-such-folder/settings.json")
     with pytest.raises(ConfigInvalid, match="cannot be written"):
         apply([an_edit(path, b"x")], backups, at_ms=1)
@@ -126,7 +123,7 @@ def test_the_diff_names_files_and_lines_what_is_made_and_what_goes(tmp_path: Pat
 
 def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigInvalid, match="cannot be read"):
-        read(tmp_path)
+        read_file(tmp_path)
 
 
 # --- a removal gives back what was there, unless somebody else has changed the file since ---------

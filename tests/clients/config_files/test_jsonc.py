@@ -47,9 +47,7 @@ COMMENTED = """\
         pytest.param('{"\\u0061": 1}', ("a",), 2, '{"\\u0061": 2}', id="escaped-key"),
     ],
 )
-def test_put_sets_a_value_in_its_place(
-    text: str, path: jsonc.Path, value: object, after: str
-) -> None:
+def test_put_sets_a_value_there(text: str, path: jsonc.Path, value: object, after: str) -> None:
     assert jsonc.put(text, path, value) == after
 
 

@@ -13,6 +13,7 @@ from observer.clients.installers import install
 from observer.clients.shelf.codex import drop_server, put_server
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
+from tests.support import put_file
 
 OURS = '[mcp_servers.observer]\ncommand = "/opt/observer/bin/observer"\nargs = ["mcp"]\n'
 
@@ -53,9 +54,7 @@ def test_a_server_of_ours_keeps_what_its_user_added(context: InstallContext) -> 
     ],
 )
 def test_what_cannot_be_changed_is_refused(text: str, reason: str, context: InstallContext) -> None:
-    path = context.user_home / ".codex" / "config.toml"
-    path.parent.mkdir(parents=True)
-    path.write_text(text)
+    path = put_file(context.user_home / ".codex" / "config.toml", text)
     with pytest.raises(ConfigInvalid, match=rf"config\.toml: .*{reason}") as refused:
         install("codex", context)
     assert refused.value.hint
