@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from observer.core.errors import NotFound
 from observer.core.paths import open_plain
-from observer.git.launch import WAIT_S, environment, kill, launch
+from observer.git.launch import WAIT_S, GitTimeout, ask, environment
 
 MOST_BYTES = 1 << 20
 """Read of one file."""
@@ -170,21 +170,17 @@ def run_as_user(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git as the user has it configured, for questions about the configuration itself.
 
-    The first word is one of a few commands that run nothing. Raises: NotFound (no git, no answer,
-    or the folder is gone).
+    The first word is one of a few commands that run nothing. Raises: NotFound (no git, no answer).
     """
     if words[0] not in _COMMANDS:
         raise ValueError(f"git {words[0]} may run what a repository names")
     kept = {name: environ[name] for name in _KEPT if name in environ}
     ours = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
     given = environment(environ) | kept | ours
-    with launch(words, environ=given, folder=folder, errors=subprocess.PIPE) as process:
-        try:
-            out, err = process.communicate(timeout=wait_s)
-        except subprocess.TimeoutExpired as error:
-            kill(process)
-            raise NotFound(f"git {words[0]} does not answer in {folder}") from error
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    try:
+        return ask(("-C", folder, *words), environ=given, wait_s=wait_s)
+    except GitTimeout as error:
+        raise NotFound(f"git {words[0]} does not answer in {folder}") from error
 
 
 def user_setting(name: str, *options: str) -> list[str]:

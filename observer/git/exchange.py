@@ -16,7 +16,7 @@ from pathlib import Path
 
 from observer.core.errors import ShareUnavailable
 from observer.core.paths import make_private
-from observer.git.launch import GitTimeout, environment, launch
+from observer.git.launch import GitTimeout, ask, environment
 
 WAIT_S = 300.0
 """Longest wait for a fetch or a push."""
@@ -159,28 +159,22 @@ class Exchange:
         reads: int | None = None,
     ) -> str:
         """Return what git printed; `fails` if it failed, unless that is None."""
-        from observer.git.command import GitProcess  # noqa: PLC0415 - 15 ms, for who asks git
-
-        settings = [word for pair in _SETTINGS.items() for word in ("-c", "=".join(pair))]
-        env = environment(os.environ) | _ENVIRONMENT | dict(environ or {})
-        with tempfile.TemporaryFile() as stderr:
-            process = launch(
-                ("--no-pager", *settings, "-C", str(self._folder), *words),
-                environ=env,
+        try:
+            done = ask(
+                ("--no-pager", "-C", str(self._folder), *words),
+                settings=_SETTINGS,
+                environ=environment(os.environ) | _ENVIRONMENT | dict(environ or {}),
                 reads=reads,
-                errors=stderr,
+                wait_s=self._wait_s,
             )
-            try:
-                with GitProcess(process, wait_s=self._wait_s, in_all=True) as running:
-                    answer = running.all().decode("utf-8", "surrogateescape")
-                    code = running.code()
-            except GitTimeout as error:
-                raise ShareUnavailable(f"{self._url} does not answer: {error}") from error
-            if code and fails is None:
-                stderr.seek(0)
-                said = stderr.read().decode("utf-8", "replace").strip().splitlines()
-                raise ShareUnavailable(
-                    f"git cannot {words[0]} with {self._url}: {said[-1] if said else code}",
-                    hint=f"try: git ls-remote {self._url}",
-                )
-        return (fails or "") if code else answer.rstrip("\n")
+        except GitTimeout as error:
+            raise ShareUnavailable(f"{self._url} does not answer: {error}") from error
+        if not done.returncode:
+            return done.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
+        if fails is not None:
+            return fails
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise ShareUnavailable(
+            f"git cannot {words[0]} with {self._url}: {said[-1] if said else done.returncode}",
+            hint=f"try: git ls-remote {self._url}",
+        )

@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import logging
 import os
-import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from observer.core.errors import NotFound, ObserverError
 from observer.git.configuration import is_safe_directory
-from observer.git.launch import PART_BYTES, WAIT_S, GitTimeout, environment, launch
+from observer.git.launch import (
+    PART_BYTES,
+    WAIT_S,
+    GitProcess,
+    GitTimeout,
+    environment,
+    launch,
+)
 from observer.git.repository import (
     ForeignRepository,
     NoRepository,
@@ -28,9 +34,6 @@ from observer.git.repository import (
     mirror,
     refusal,
 )
-
-if TYPE_CHECKING:
-    from observer.git.command import SafeGit
 
 LINE_BYTES = 8192
 """Longest part of a line of a patch that is looked at."""
@@ -81,10 +84,8 @@ _stalled: dict[str, float] = {}
 def git_output(root: str, *words: str, wait_s: float = WAIT_S) -> str | None:
     """Return what git printed, without the last newline; None if it failed. Raises: NotFound."""
     try:
-        git = git_at(root, wait_s=wait_s, in_all=True)
-        with git.execute(("git", *words)) as running:
-            answer = running.all()
-            code = running.code()
+        with git_at(root)(words, wait_s=wait_s) as git:
+            answer, code = git.all(), git.code()
     except NoRepository:
         return None
     except GitTimeout as error:
@@ -101,10 +102,10 @@ def stream_lines(root: str, words: Sequence[str], *, record: bytes, fields: int)
     failed; what was yielded before is right but not all).
     """
     with tempfile.TemporaryFile() as stderr:
-        with git_at(root, errors=stderr).execute(("git", *words)) as running:
+        with git_at(root)(words, errors=stderr) as git:
             try:
-                yield from _lines(running.stdout, record, fields)
-                code = running.code()
+                yield from _lines(git.stdout, record, fields)
+                code = git.code()
             except GitTimeout as error:
                 raise _stall(root, error) from error
         if code:
@@ -134,14 +135,8 @@ def _lines(stream: IO[bytes], record: bytes, fields: int) -> Iterator[bytes]:
             pass
 
 
-def git_at(
-    root: str,
-    *,
-    errors: int | IO[bytes] = subprocess.DEVNULL,
-    wait_s: float = WAIT_S,
-    in_all: bool = False,
-) -> SafeGit:
-    """Return git for a folder of a repository.
+def git_at(root: str) -> Callable[..., GitProcess]:
+    """Return what starts git for a folder of a repository, with words and options of `launch`.
 
     Raises: NoRepository (there is none, or none in which git is run), NotFound (git did not answer
     here lately).
@@ -149,9 +144,6 @@ def git_at(
     if _stalled.get(root, 0.0) > time.monotonic():
         raise NotFound(f"git did not answer in {root} lately", hint="try: git status")
     repository = repository_at(root)
-    from observer.git.command import GitProcess, SafeGit  # noqa: PLC0415 - 15 ms, for who asks git
-
-    settings = [word for pair in _SETTINGS.items() for word in ("-c", "=".join(pair))]
     try:  # where it is, so that it is not looked for again
         located = {"GIT_DIR": repository.git_dir, "GIT_COMMON_DIR": mirror(repository)}
     except OSError as error:
@@ -163,12 +155,11 @@ def git_at(
         located["GIT_WORK_TREE"] = repository.root
     environ = environment(os.environ) | _ENVIRONMENT | located
 
-    def start(words: Sequence[str], reads: int | None) -> GitProcess:
-        words = ("--no-pager", *settings, "-C", root, *words)
-        process = launch(words, environ=environ, reads=reads, errors=errors)
-        return GitProcess(process, wait_s=wait_s, in_all=in_all)
+    def start(words: Sequence[str], **options: Any) -> GitProcess:  # noqa: ANN401
+        words = ("--no-pager", "-C", root, *words)
+        return launch(words, settings=_SETTINGS, environ=environ, **options)
 
-    return SafeGit(start)
+    return start
 
 
 def repository_at(root: str) -> Repository:
@@ -223,8 +214,10 @@ class Blobs(AbstractContextManager["Blobs"]):
     def __init__(self, root: str, *, most_bytes: int = MOST_BYTES) -> None:
         self.failure: NotFound | None = None
         self._most_bytes = most_bytes
+        from observer.git.command import SafeGit  # noqa: PLC0415 - 15 ms, for who reads objects
+
         try:
-            self._git = git_at(root)
+            self._git = SafeGit(git_at(root))
         except NoRepository as error:  # nothing is called anything there
             self.failure = error
 
