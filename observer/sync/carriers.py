@@ -48,17 +48,16 @@ def open_search(url: str) -> ServerSearch:
     with _extras():
         from observer.sync.postgres_search import ServerSearch  # noqa: PLC0415 - of an extra
 
-        return ServerSearch(open_server(url))
+        carrier = open_server(url)
+        return ServerSearch(carrier.transaction, carrier.close)
 
 
 def open_files(url: str, home_folder: Path) -> FolderCarrier:
     """Return the carrier of a share of files, which can invite too; raises as `open_carrier`."""
     with _extras():
-        from observer.sync.folder import FolderCarrier, GitCarrier  # noqa: PLC0415 - of an extra
+        from observer.sync.folder import FolderCarrier  # noqa: PLC0415 - of an extra
 
-        if is_git(url):
-            return GitCarrier(url, home_folder)
-        return FolderCarrier(Path(url).expanduser(), home_folder)
+        return FolderCarrier(url, home_folder, is_git=is_git(url))
 
 
 def open_team(url: str, home_folder: Path) -> FolderCarrier | ServerTeam:
@@ -82,14 +81,11 @@ def create_share(url: str, home_folder: Path, *, person: str) -> FolderCarrier |
             from observer.sync import postgres  # noqa: PLC0415 - of an extra
 
             postgres.create(url)
-            return open_team(url, home_folder)
-        from observer.sync import folder, keys  # noqa: PLC0415 - of an extra
-
-        if is_git(url):
-            folder.create_in_git(url, home_folder, person=person)
         else:
-            keys.create(Path(url).expanduser(), home_folder, person=person)
-    return open_files(url, home_folder)
+            from observer.sync import folder  # noqa: PLC0415 - of an extra
+
+            folder.create(url, home_folder, is_git=is_git(url), person=person)
+    return open_team(url, home_folder)
 
 
 def join_share(url: str, home_folder: Path, code: str) -> FolderCarrier:
@@ -103,12 +99,9 @@ def join_share(url: str, home_folder: Path, code: str) -> FolderCarrier:
             "a server takes no code", hint="add the share by the address with your login"
         )
     with _extras():
-        from observer.sync import folder, keys  # noqa: PLC0415 - of an extra
+        from observer.sync import folder  # noqa: PLC0415 - of an extra
 
-        if is_git(url):
-            folder.join_in_git(url, home_folder, code)
-        else:
-            keys.join(Path(url).expanduser(), home_folder, code)
+        folder.join(url, home_folder, code, is_git=is_git(url))
     return open_files(url, home_folder)
 
 

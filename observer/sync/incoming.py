@@ -55,9 +55,8 @@ class Round(NamedTuple):
 def sync_once(home: HomeSide, name: str, carrier: Carrier) -> Round:
     """Fetch and take in what is there, then send what has changed here.
 
-    It is sent last, so that a home which was restored finds out what it once sent. Raises:
-    ShareUnavailable (the share is out of reach; what was done stays done), StoreUnavailable (the
-    store cannot be written).
+    In this order a home that was restored finds out what it once sent. Raises:
+    ShareUnavailable, StoreUnavailable; what was done stays done.
     """
     taken, refused = pull(home, name, carrier)
     sent = push(home, name, carrier)
@@ -84,9 +83,9 @@ MOST_APART = 20
 def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:
     """Take in all that is there; return how many records, and of how many homes some were refused.
 
-    What was written here becomes records before anything is taken in, since a later version of
-    another home takes its place here. Of a home whose records cannot be trusted from one on,
-    nothing more is fetched in this round.
+    What was written here becomes records first, since a later version of another home takes its
+    place. Of a home whose records cannot be trusted from one on, no more is fetched in this
+    round.
     """
     taken, begun_ms, is_collected = 0, home.now_ms(), False
     stuck: set[str] = set()
@@ -167,9 +166,9 @@ def _is_known(home: HomeSide, share: ShareState, mine: Sequence[Record]) -> bool
 def _go_on(home: HomeSide, share: ShareState, behind: Record | None, own: tuple[int, str]) -> None:
     """Give the records that wait another place in the chain.
 
-    It is `behind` a record that this home has made, and does not know: it was restored. Without
-    one it goes on under another uuid: what is there in our name, this home has not made, and what
-    it was (`own`) is another home's now.
+    It is `behind` a record that this home, which was restored, does not know. Without one it
+    goes on under another uuid: what is there in our name is another home's now (`own` is where
+    it stood).
     """
     if behind:
         anew = replace(share, sequence=behind.sequence, hash=behind.hash())
@@ -354,18 +353,18 @@ def match(key: ProjectKey, projects: Collection[Project]) -> Project | None:
 def _note_taken(
     home: HomeSide, share: ShareState, good: Sequence[Record], refused: Collection[Refused]
 ) -> None:
-    at_ms = home.now_ms()
-
     newest_of = {one.origin: one for one in good if one.origin != share.origin}
+    origins = {origin: (one.sequence, one.hash()) for origin, one in newest_of.items()}
+    refusals = []
+    for one in refused:
+        what = f"record {one.sequence} of {one.person or one.origin}"
+        why = f"{what if one.sequence else one.origin}: {one.why}"
+        refusals.append(
+            Refusal(origin=one.origin, sequence=one.sequence, why=why, at_ms=home.now_ms())
+        )
 
     def work(writer: Writer) -> None:
-        origins = {origin: (one.sequence, one.hash()) for origin, one in newest_of.items()}
         writer.put_origins(share.name, origins)
-        refusals = []
-        for one in refused:
-            of = f"of {one.person}" if one.person else f"of {one.origin}"
-            why = f"{f'record {one.sequence} {of}' if one.sequence else one.origin}: {one.why}"
-            refusals.append(Refusal(origin=one.origin, sequence=one.sequence, why=why, at_ms=at_ms))
         writer.put_refusals(share.name, refusals)
         writer.send_again(share.name, (one.uuid for one in good))
 

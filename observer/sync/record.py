@@ -1,7 +1,7 @@
 """A record of a share: what one home lets others know of one item, and how records are checked.
 
-The records of one home (its *origin*) in one share form a chain: each carries its number and the
-hash of the one before. A change is a later record, a deletion a tombstone; nothing is rewritten.
+The records of a home (their *origin*) in a share form a chain. A change is a later record, a
+deletion a tombstone; nothing is rewritten.
 """
 
 from __future__ import annotations
@@ -39,13 +39,11 @@ class ProjectKey(Value):
 class Record(Value):
     """One item as it was when its origin sent it, or that it is gone.
 
-    Of one that its origin purged later ("withheld") the `body` is the hash that it had: the chain
-    goes on, and nothing else of it is there.
-
     `origin` is the uuid of a home, `sequence` counts its records in this share from 1 without
-    gaps, `previous` is the hash of the one before ('' of the first). `author` is what its sender
-    calls himself: whose it is, the carrier says. `visibility` is who may see it. `body` is the item
-    as JSON, without ids and times that only its machine knows; a tombstone has none.
+    gaps, `previous` is the hash of the one before ('' of the first). `author` is what its
+    sender calls himself: whose it is, the carrier says. `body` is the item as JSON, without
+    what only its machine knows; a tombstone has none, one that was purged later ("withheld")
+    the hash that it had.
     """
 
     origin: str
@@ -78,8 +76,7 @@ class Refused(NamedTuple):
 class Pulled(NamedTuple):
     """What a carrier had: records in order of each origin, and what of it cannot be trusted.
 
-    `people` has for each origin as whom its machine or login was let in, `me` is who asks: nobody
-    is believed who he is by what he writes.
+    `people` has as whom each origin's machine or login was let in, `me` is who asks.
     """
 
     records: Sequence[Record]

@@ -149,7 +149,7 @@ def test_fresh_keys_give_no_other_name(
     ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path
 ) -> None:
     mine = keys.identity_in(tmp_path / "ben", ben.share)
-    keys._succeed(folder, tmp_path / "ben", mine, "Ana Soto", last=0)
+    keys.succeed(folder, tmp_path / "ben", mine, "Ana Soto", last=0)
     assert ben.pull({}, limit=1).me == "Ben"
     further = carriers.join_share(str(folder), tmp_path / "b2", ben.invite("Ana Soto"))
     assert [further.pull({}, limit=1).me, ana.pull({}, limit=1).me] == ["Ben", "Ana Soto"]
