@@ -15,7 +15,14 @@ from msgspec.structs import replace
 from observer.core.errors import NotFound, ObserverError
 from observer.core.events import Commit
 from observer.git.configuration import is_partial_clone, read_config
-from observer.git.patch import FIELDS, RECORD, CommitParser, time_ms, unquote_path
+from observer.git.patch import (
+    FIELDS,
+    RECORD,
+    CommitParser,
+    header_fields,
+    time_ms,
+    unquote_path,
+)
 from observer.git.process import git_output, repository_at, stream_lines
 from observer.git.repository import repository_settings
 from observer.redaction.redact import redact_text
@@ -266,16 +273,13 @@ def _listed(root: str, *words: str) -> list[str]:
 
 
 def _step(header: bytes, files: Iterable[DiffEntry]) -> CommitDiff:
-    fields = header.split(RECORD)[1 : 1 + len(FIELDS)]
-    commit, parents, _, authored, committed, message = (
-        field.decode("utf-8", "replace") for field in fields
-    )
+    commit, parents, _, authored, committed, message = header_fields(header)
     return CommitDiff(
         commit=commit,
         parents=tuple(parents.split()),
         committed_ms=time_ms(committed),
         authored_ms=time_ms(authored),
-        message=message.strip()[:MESSAGE_CHARS],
+        message=message[:MESSAGE_CHARS],
         files=tuple(files),
     )
 
