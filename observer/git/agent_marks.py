@@ -1,8 +1,8 @@
 """What commits say of the agents that made them: trailers, git-ai notes, Entire checkpoints.
 
-Anybody can write these: they are claims, and shown as such. Format 3.0.0 of git-ai's notes: files
-with lines by key, `---`, and a JSON object that says what the keys stand for: `h_…` for people,
-`s_…::t_…` for a tool call of a session, or of a prompt.
+Anybody can write these claims. Format 3.0.0 of git-ai's notes: files with lines by key, `---`, and
+a JSON object that says what the keys stand for: `h_…` for people, `s_…::t_…` for a tool call of a
+session, or of a prompt.
 """
 
 from __future__ import annotations

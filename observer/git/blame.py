@@ -1,7 +1,7 @@
 """git blame and file history: commits that made lines of a file or touched it; lines of one.
 
-Earlier forms of a commit are those that history has no more and that brought lines which it has
-now: a rebase, an amend or a pick keeps author and time, a squash the lines only.
+Earlier forms of a commit are those that history has no more: a rebase, an amend or a pick keeps
+author and time, a squash the lines only.
 """
 
 from __future__ import annotations
@@ -37,14 +37,12 @@ _LOG = ("--literal-pathspecs", "log", "--format=%H%x00%an%x00%at%x00%ct%x00%s", 
 class BlamedCommit(Value):
     """A commit that made part of a file. Times are its own; 0 where it is not committed.
 
-    `path` is what the file was called then, empty where nobody asked; `earlier_path` what it was
-    called before, where the commit renamed it. `lines` counts those that it
-    made of the ones asked about, `texts` is what they say, `numbers` where they stood in it;
-    `similar` counts lines that it did not make but that look like those it made, as after a move or
-    with another indentation.
-    `before_ms` is when the file was committed last before it, 0 for never: what made this commit
-    happened since then. `forms` are commits beside HEAD's history that had some of its lines, the
-    oldest first; `brought` is all that it added to the file.
+    `path` is what the file was called then, empty where nobody asked; `earlier_path` before, where
+    the commit renamed it. `lines` counts those that it made of the ones asked about, `texts` is
+    what they say, `numbers` where they stood; `similar` counts lines that only look like those it
+    made. `before_ms` is when the file was committed last before it, 0 for never. `forms` are
+    commits beside HEAD's history that had some of its lines, the oldest first; `brought` is all
+    that it added to the file.
     """
 
     hash: str
@@ -87,9 +85,8 @@ class _Line(NamedTuple):
 def blame_lines(root: str, path: str, *, first: int, last: int) -> list[BlamedCommit]:
     """Return the commits behind some lines of a file as it is on the disk, newest first.
 
-    Those that lines only look like stand behind those that made them. Their `before_ms` is not
-    known yet: `with_previous_time` asks for it. Lines count from 1; the last is included. Raises:
-    NotFound (git does not know the file, or it has no such line; or git does not answer).
+    Those that lines only look like stand behind those that made them. Lines count from 1; the last
+    is included. Raises: NotFound (git does not know the file or such a line, or does not answer).
     """
     made = _lines(root, path, first, last, "-w")
     if made is None:
@@ -155,8 +152,8 @@ def _origins(root: str, lines: Sequence[_Line]) -> list[BlamedCommit]:
 def with_previous_time(root: str, origin: BlamedCommit, own: Collection[str] = ()) -> BlamedCommit:
     """Return one of `blame_lines` with its `before_ms` and `earlier_path`.
 
-    `own` are authors of commits that were made here. Another's commit that a rebase put before this
-    one says nothing about when this one was begun.
+    `own` are authors of commits that were made here: another's, which a rebase put before this one,
+    does not say when this one was begun.
     """
     path = ("--", origin.path)
     commits = _followed(root, f"-{_MOST_BEFORE}", origin.hash or "HEAD", *path)

@@ -1,7 +1,7 @@
 """A repository's configuration: parsed here, and reduced to what only describes its format.
 
-git never sees the repository's own files (see `repository.mirror`), so a setting that is not listed
-here has no effect. The user's own configuration is read with git commands that run nothing.
+git never sees the repository's own files (see `repository.mirror`). The user's own configuration is
+read with git commands that run nothing.
 """
 
 from __future__ import annotations
@@ -128,8 +128,7 @@ def _value(text: str, position: int) -> tuple[str, int]:
 def safe_config(settings: Iterable[Setting]) -> str:
     """Return the configuration that git gets: the format of the repository, and nothing else.
 
-    An extension of the format that is not known here is named as such, so that git refuses to read
-    what it would misread.
+    An unknown extension of the format is named as such, so that git refuses to misread it.
     """
     kept: dict[str, str] = {}
     for setting in settings:

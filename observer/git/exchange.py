@@ -1,8 +1,8 @@
 """Exchanging files with a remote repository: the one place where git speaks to another machine.
 
-Only in repositories that observer made for this, in its home: no hook, filter, attribute or link of
-the remote does anything here, and whatever asks for a password is refused. Both sides only add
-files with names of their own, so nothing conflicts, and nothing is ever forced.
+Only in repositories that observer made for this: no hook, filter, attribute or link of the remote
+does anything, and whatever asks for a password is refused. Both sides only add files with names of
+their own, so nothing conflicts, and nothing is ever forced.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """git's log as commits, one or the whole history as a stream, the moves of HEAD, and what differs.
 
-A `CommitDiff` is a commit compared with its first parent, a `DiffEntry` what became of one of its
-files, as blob hashes without text. Names of files and branches are redacted, as in events.
+Names of files and branches are redacted, as in events.
 """
 
 from __future__ import annotations
@@ -74,11 +73,11 @@ def commit_patch(root: str, commit: str) -> str:
 def commit_history(
     root: str, *, since: str = "", to: str = "HEAD", at_most: int | None = None
 ) -> Iterator[tuple[int, Commit]]:
-    """Return (committed_ms, commit) of all commits reachable from one, parents before children.
+    """Yield (committed_ms, commit) of all commits reachable from one, parents before children.
 
-    What `since` contains is left out; if it is unknown here, as after a rewritten history, nothing
-    is. Of `at_most` the newest are yielded. Raises: NotFound (there is no repository, or no git),
-    ObserverError (while iterating, git found the repository damaged).
+    What `since` contains is left out, unless it is unknown here. Of `at_most` the newest are
+    yielded. Raises: NotFound (no repository, or no git), ObserverError (git found the repository
+    damaged).
     """
     wanted = _range(root, since, to)
     if not wanted:
@@ -215,8 +214,7 @@ def checked_out_branches(root: str) -> set[str]:
 def commits_between(root: str, since: str, to: str) -> Iterator[CommitDiff]:
     """Yield the commits that `to` contains and `since` does not, parents before children.
 
-    Raises: NotFound (git does not answer), ObserverError (git failed; what was yielded before is
-    right but not all).
+    Raises: NotFound (git does not answer), ObserverError (it failed: not all were yielded).
     """
     return _steps(root, ("--topo-order", "--reverse", f"{since}..{to}" if since else to))
 

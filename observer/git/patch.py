@@ -127,9 +127,9 @@ class FilePatch:
 
     Counts are None until the patch begins, and for binary content. `symbols` are the functions,
     classes and sections whose defining lines are touched, and those around (named by a hunk) where
-    something inside them changes: what is added behind a function does not change that.
-    `names` are identifiers in added lines that are not in removed ones, in the order in which they
-    first stand. Those lines are redacted first: a value beside a key must not come out as a name.
+    something inside them changes: what is added behind a function does not change that. `names` are
+    identifiers in added lines that are not in removed ones, in the order in which they first stand.
+    Those lines are redacted first: a value beside a key must not come out as a name.
     """
 
     def __init__(self, name: bytes, status: _Status, *, old: bytes = b"") -> None:

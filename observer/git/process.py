@@ -96,10 +96,10 @@ def git_output(root: str, *words: str, wait_s: float = WAIT_S) -> str | None:
 def stream_lines(root: str, words: Sequence[str], *, record: bytes, fields: int) -> Iterator[bytes]:
     """Yield the lines git prints, each cut at `LINE_BYTES`, without holding more than one.
 
-    A record is yielded with all its lines, as far as `RECORD_BYTES` reach, and the ends of all its
-    fields: it begins with `record` at the start of a line and ends with the line of the last of its
-    `fields`, each ended by `record`. Raises: NotFound (git does not answer), ObserverError (git
-    failed; what was yielded before is right but not all).
+    A record is yielded as a whole, up to `RECORD_BYTES`: it begins with `record` at the start of a
+    line and ends with the line of the last of its `fields`, each ended by `record`. Raises:
+    NotFound (git does not answer), ObserverError (git failed; what was yielded before is right but
+    not all).
     """
     with tempfile.TemporaryFile() as stderr:
         with git_at(root)(words, errors=stderr) as git:
@@ -138,8 +138,7 @@ def _lines(stream: IO[bytes], record: bytes, fields: int) -> Iterator[bytes]:
 def git_at(root: str) -> Callable[..., GitProcess]:
     """Return what starts git for a folder of a repository, with words and options of `launch`.
 
-    Raises: NoRepository (there is none, or none in which git is run), NotFound (git did not answer
-    here lately).
+    Raises: NoRepository (none in which git is run), NotFound (git did not answer here lately).
     """
     if _stalled.get(root, 0.0) > time.monotonic():
         raise NotFound(f"git did not answer in {root} lately", hint="try: git status")

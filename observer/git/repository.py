@@ -1,12 +1,10 @@
 """Finding the repository around a folder and its owner without running git, and its safe mirror.
 
-`find_repository` searches as git does, with two differences: a folder that is laid out as a bare
-repository inside a work tree is not taken for one (`safe.bareRepository=explicit`), and
-`core.worktree` is not read: the work tree is where `.git` is.
+`find_repository` searches as git does, but takes no bare repository inside a work tree
+(`safe.bareRepository=explicit`), nor `core.worktree`: the work tree is where `.git` is.
 
 `mirror` makes a stand-in for the folder that `GIT_COMMON_DIR` names: links to objects and refs, and
-our own configuration. No filter, text conversion, external diff, hook, monitor, signature program,
-pager, credential helper, alias or include of the repository exists for git then.
+our own configuration. For git then nothing exists that runs a program.
 """
 
 from __future__ import annotations
@@ -77,8 +75,7 @@ def find_repository(folder: str) -> Repository | None:
 def refusal(repository: Repository) -> str:
     """Return why git is not run in a repository, "" if it is.
 
-    Like git: what another user owns could have been laid out for us. As root, the user behind sudo
-    counts too. Source: git-config(1), safe.directory.
+    As root, the user behind sudo is an owner too. Source: git-config(1), safe.directory.
     """
     allowed = {os.geteuid()}
     if allowed == {0} and (behind := os.environ.get("SUDO_UID", "")).isdigit():

@@ -23,8 +23,8 @@ def uncommitted_paths(
 ) -> frozenset[str] | None:
     """Return those of the paths, relative to `root`, that no commit holds as they are.
 
-    What git ignores is none of them, and neither is what was deleted before git heard of it. None
-    if git does not say: it is not installed, there is no repository, or it took too long.
+    What git ignores, or never heard of before it was deleted, is none of them. None if git does not
+    say: it is not installed, there is no repository, or it took too long.
     """
     asked = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
     words = ("--literal-pathspecs", *asked, "--ignore-submodules=all", "--", *paths)

@@ -1,8 +1,7 @@
 """Drafts of notes from what the memory holds: decision records, runbooks, how a project is tested.
 
-Pure: the same items give the same Markdown. Every line ends in the id of the item that it is taken
-from, in the syntax of notes. Skills are commands that were run after one another again and again; a
-candidate is a `SKILL.md` that does nothing until a person puts it where a client looks for skills.
+Pure: the same items give the same Markdown. Every line ends in the id of the item that it is from.
+Skills are commands that were run after one another again and again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Reads of notes: lists, histories, links, claims, approved rules, notes near each other.
 
-A note knows those of its own project and those that belong to none, and nobody else's personal
-ones. Nearness combines vectors and words: vectors alone take related notes for duplicates, words
-alone miss paraphrases. Flashbacks are near notes from elsewhere.
+A note knows those of its own project and those that belong to none. Nearness combines vectors,
+which take related notes for duplicates, and words, which miss paraphrases.
 """
 
 from __future__ import annotations
@@ -169,8 +168,8 @@ class NoteReader:
     ) -> Sequence[Item]:
         """Return notes, newest first: those of a project and those of none; all without one.
 
-        `narrow.kinds` of ``("inference",)`` lists inferences, which are listed nowhere else.
-        Raises: NotFound, Ambiguous (the project, or the session).
+        `narrow.kinds` of ``("inference",)`` lists inferences. Raises: NotFound, Ambiguous (the
+        project, or the session).
         """
         with self._store.read() as reader:
             return reader.recent(self._filters(reader, project, narrow), limit=limit)
@@ -185,8 +184,7 @@ class NoteReader:
     def history(self, handle: int | str) -> tuple[Version, ...]:
         """Return everything that happened to a note, oldest first; also to a deleted one.
 
-        Raises: as `get`; BadInput (it is a file), ObserverError (its log was not read since an
-        upgrade).
+        Raises: as `get`; BadInput (it is a file), ObserverError (not read since an upgrade).
         """
         item = self.get(handle, deleted=True)
         if item.file:
@@ -260,7 +258,7 @@ class NoteReader:
     def rules(self, project_id: int | None, *, most_chars: int) -> tuple[Sequence[Item], int]:
         """Return the approved rules that hold in a project, and how many more there are.
 
-        Oldest first, whole ones only, as long as title and content fit, but for what is hidden.
+        Oldest first, whole ones, as long as title and content fit, but for what is hidden.
         """
         place = Filters(
             project_id=project_id or 0,

@@ -1,7 +1,6 @@
 """Writes of notes. Every change is an event, and returns after the commit.
 
-A change needs an exact handle (id or whole uuid), and can be undone. A deletion for good leaves the
-log once its grace is over, see `upkeep.take_out`; captured items only a person deletes.
+A change needs an exact handle (id or whole uuid), and can be undone.
 """
 
 from __future__ import annotations
@@ -66,8 +65,7 @@ class Notes(NoteReader):
     def forget(self, handle: int | str, *, author: Author = "agent") -> bool:
         """Delete a note, or any other item by its id, until `undo`; False if there is none.
 
-        Raises: Ambiguous, BadInput (it is kept as a file), CapturedUserOnly, RuleUserOnly (not an
-        agent's).
+        Raises: Ambiguous, BadInput (it is kept as a file), CapturedUserOnly, RuleUserOnly.
         """
         return self._forget(handle, author, None)
 
@@ -185,7 +183,7 @@ class Notes(NoteReader):
     ) -> Remembered:
         """Store a note, in the project named, else in the one around a folder, new or known.
 
-        Raises: BadInput, SecretRefused (as `check`; or nothing is recorded of the folder),
+        Raises: BadInput (as `check`, or nothing is recorded of the folder), SecretRefused,
         NotFound, Ambiguous (the project, or a link), RuleUserOnly (the rule is approved).
         """
         check(note)
@@ -237,8 +235,7 @@ class Notes(NoteReader):
     def replacing(self, note: Note, there: Item, *, is_typed: bool) -> Note:
         """Return a note in the place of another one, with what it does not say as that was.
 
-        Links to what is gone and an end that is over do not stay; `is_typed` says that it has a
-        type of its own.
+        Links to what is gone and a past end do not stay; `is_typed`: it has a type of its own.
         """
         links = references_of(there)
         with self._store.read() as reader:
@@ -259,8 +256,7 @@ class Notes(NoteReader):
     def edit(self, handle: int | str, changes: Changes, *, author: Author = "agent") -> Item:
         """Change some fields of a note.
 
-        Raises: NotFound, Ambiguous (as `get`), BadInput, SecretRefused (as `check`; nothing is to
-        change), PastImmutable, RuleUserOnly (not an agent's to change).
+        Raises: NotFound, Ambiguous, BadInput, SecretRefused, PastImmutable, RuleUserOnly.
         """
         if changes == Changes():
             raise BadInput("nothing to change", hint="name a text, a title, tags or the like")
@@ -277,8 +273,7 @@ class Notes(NoteReader):
     ) -> Item:
         """Make a personal note one of a project, or of the team that works on it.
 
-        Raises: NotFound, Ambiguous (the note, or the project), BadInput (it is not personal),
-        CapturedUserOnly.
+        Raises: NotFound, Ambiguous, BadInput (it is not personal), CapturedUserOnly.
         """
         if author != "person":
             raise CapturedUserOnly(
@@ -368,7 +363,7 @@ class Notes(NoteReader):
     ) -> None:
         """Refuse links to what this owner or this project, a note's `place`, knows nothing of.
 
-        What a note supersedes must be of its own place: nobody's own note demotes what all share.
+        What a note supersedes must be of its own place.
         """
         for each in links:
             target = reader.item(each.item)

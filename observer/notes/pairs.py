@@ -1,7 +1,6 @@
 """Near pairs of notes that nobody has judged yet, and how each is settled.
 
-Whether an older note still holds cannot be read out of its words: whoever writes is shown what
-stands nearby, and says what holds by an act. What was settled does not come back.
+Whether an older note still holds, no words tell: whoever writes says so by an act.
 """
 
 from __future__ import annotations
@@ -139,7 +138,7 @@ class Pairs:
         """Say what holds of a pair, and return the note that holds.
 
         Raises: NotFound, Ambiguous, BadInput (one note alone; content and `merge` go together; a
-        file has to say so itself), RuleUserOnly, SecretRefused (as `Notes.remember`).
+        file says so itself), RuleUserOnly, SecretRefused.
         """
         item, other = self._notes.get(wanted.id), self._notes.get(wanted.other)
         if item.id == other.id:

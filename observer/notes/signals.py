@@ -2,7 +2,7 @@
 
 Signals are found without a language model when a note has changed, and not stored; triage is an
 event. Inferences are hypotheses that a person approved: they rest on notes, never on each other,
-and no search finds them, so that a guess never comes back as a fact.
+and no search finds them.
 """
 
 from __future__ import annotations
@@ -337,8 +337,7 @@ class Inferences:
     def mint(self, wanted: Hypothesis, *, is_confirmed: bool) -> Inference:
         """Keep a hypothesis that a person approved; the signal it came from is minted with it.
 
-        Raises: BadInput (no approval, no evidence, or no note), NotFound (a note, or the signal),
-        SecretRefused.
+        Raises: BadInput (no approval, no evidence, or no note), NotFound, SecretRefused.
         """
         if not is_confirmed:
             raise BadInput(

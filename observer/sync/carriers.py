@@ -1,7 +1,6 @@
 """Which carrier a share's address means, and how it is made, joined and opened.
 
-postgresql://host/database     a server
-git@host:path, ssh://…, *.git  a git repository of its own
+postgresql://host/database     a server git@host:path, ssh://…, *.git  a git repository of its own
 anything else                  a folder
 """
 

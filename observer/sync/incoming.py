@@ -55,8 +55,8 @@ class Round(NamedTuple):
 def sync_once(home: HomeSide, name: str, carrier: Carrier) -> Round:
     """Fetch and take in what is there, then send what has changed here.
 
-    In this order a home that was restored finds out what it once sent. Raises:
-    ShareUnavailable, StoreUnavailable; what was done stays done.
+    In this order a home that was restored finds out what it once sent. Raises: ShareUnavailable,
+    StoreUnavailable; what was done stays done.
     """
     taken, refused = pull(home, name, carrier)
     sent = push(home, name, carrier)
@@ -84,8 +84,7 @@ def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:
     """Take in all that is there; return how many records, and of how many homes some were refused.
 
     What was written here becomes records first, since a later version of another home takes its
-    place. Of a home whose records cannot be trusted from one on, no more is fetched in this
-    round.
+    place. Of a home whose records cannot be trusted from one on, no more is fetched in this round.
     """
     taken, begun_ms, is_collected = 0, home.now_ms(), False
     stuck: set[str] = set()
@@ -166,9 +165,9 @@ def _is_known(home: HomeSide, share: ShareState, mine: Sequence[Record]) -> bool
 def _go_on(home: HomeSide, share: ShareState, behind: Record | None, own: tuple[int, str]) -> None:
     """Give the records that wait another place in the chain.
 
-    It is `behind` a record that this home, which was restored, does not know. Without one it
-    goes on under another uuid: what is there in our name is another home's now (`own` is where
-    it stood).
+    It is `behind` a record that this home, which was restored, does not know. Without one it goes
+    on under another uuid: what is there in our name is another home's now (`own` is where it
+    stood).
     """
     if behind:
         anew = replace(share, sequence=behind.sequence, hash=behind.hash())

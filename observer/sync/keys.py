@@ -3,11 +3,11 @@
 A machine has an Ed25519 key that signs, from which its id is made, and an X25519 key that age
 encrypts to; both lie in the home, mode 0600. The share's id is that of the machine that founded it.
 
-In `members/` of the share lie cards ("this machine is let in", signed by one that is in), claims
-("this machine's records are of that origin", signed by itself) and ends ("it signs nothing after
-segment N", signed by itself or the founder). An end names the cards that the machine had signed by
-then, so a removed one lets in nobody; homes keep the ends that they saw. An invitation is the card
-of a machine that is none yet; its secrets are the code. To join is to rotate.
+In `members/` lie cards ("this machine is let in", signed by one that is in), claims ("this
+machine's records are of that origin", by itself) and ends ("it signs nothing after segment N", by
+itself or the founder). An end names the cards that the machine had signed by then, so a removed one
+lets in nobody; homes keep the ends that they saw. An invitation is the card of a machine that is
+none yet; its secrets are the code. To join is to rotate.
 """
 
 from __future__ import annotations
@@ -54,8 +54,7 @@ class ShareFile(Value):
 class Identity(Value):
     """The secrets of one machine in one share.
 
-    `seed` signs, `secret` and `former` (before rotations) read; `names` reads the names of
-    members.
+    `seed` signs, `secret` and `former` (before rotations) read; `names` reads the names of members.
     """
 
     share: str
@@ -131,8 +130,8 @@ class Member(Value):
 class ShareMemory(Value):
     """What a home remembers of a share that nobody can take back.
 
-    `ends` by the name of their file, `origins` with the root that claimed each first, `let_in`
-    for whom the keys of all segments were wrapped.
+    `ends` by the name of their file, `origins` with the root that claimed each first, `let_in` for
+    whom the keys of all segments were wrapped.
     """
 
     ends: Mapping[str, Signed] = {}

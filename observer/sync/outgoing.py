@@ -188,8 +188,8 @@ def _begun_anew(home: HomeSide, writer: Writer, share: ShareState) -> ShareState
 def kept_apart(reader: StoreReader, policies: Policies, name: str) -> dict[int, str]:
     """Return the names of the projects whose policy lets nothing leave for a share.
 
-    What a policy has once kept is kept until one that can be read lets it go: a folder that is
-    gone, or not mounted, says nothing.
+    What a policy has kept is kept until one that can be read lets it go: a missing folder says
+    nothing.
     """
     projects = reader.projects()
     unknown = {one.id for one in projects if not any(map(os.path.isdir, one.roots))}
@@ -206,8 +206,8 @@ def leaving(
 ) -> Iterator[Leaving]:
     """Yield what leaves of some items, by today's rules; of deleted ones all.
 
-    apart: projects of which nothing leaves; folder: the person's own.
-    What a session comes to leaves once that is over: until then it grows with every event.
+    apart: projects of which nothing leaves; folder: the person's own. What a session comes to
+    leaves once that is over: until then it grows with every event.
     """
     projects = {project.id: project for project in reader.projects()}
     active = {one.id for one in reader.sessions(active=True, limit=LAST)}

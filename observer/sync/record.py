@@ -39,11 +39,11 @@ class ProjectKey(Value):
 class Record(Value):
     """One item as it was when its origin sent it, or that it is gone.
 
-    `origin` is the uuid of a home, `sequence` counts its records in this share from 1 without
-    gaps, `previous` is the hash of the one before ('' of the first). `author` is what its
-    sender calls himself: whose it is, the carrier says. `body` is the item as JSON, without
-    what only its machine knows; a tombstone has none, one that was purged later ("withheld")
-    the hash that it had.
+    `origin` is the uuid of a home, `sequence` counts its records in this share from 1 without gaps,
+    `previous` is the hash of the one before ('' of the first). `author` is what its sender calls
+    himself: whose it is, the carrier says. `body` is the item as JSON, without what only its
+    machine knows; a tombstone has none, one that was purged later ("withheld") the hash that it
+    had.
     """
 
     origin: str
@@ -126,8 +126,8 @@ def chained(
 ) -> tuple[list[Record], list[Refused]]:
     """Return the records that continue the chain of their origin, and what does not.
 
-    last: (sequence, hash) of the newest known record of each origin.
-    What follows a broken link of one origin is refused; other origins go on.
+    last: (sequence, hash) of the newest known record of each origin. What follows a broken link of
+    one origin is refused; other origins go on.
     """
     known = dict(last)
     taken: list[Record] = []

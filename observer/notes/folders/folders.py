@@ -39,8 +39,7 @@ Folders in shared memory are ordinary ones."""
 class NoteFolder(Value):
     """A folder with notes. `path` is absolute and real; `name` is unique.
 
-    `project` is the uuid of the project that the notes belong to; empty for that of the git work
-    tree around the folder, or none where there is none.
+    `project` is the uuid of that of the notes; empty for that of the git work tree around, if any.
     """
 
     name: str
@@ -87,8 +86,8 @@ class NoteFolders:
     def add(self, path: str, *, name: str = "", project: str = "") -> NoteFolder:
         """Add a folder, or return it if it is one already.
 
-        Raises: BadInput (it is no folder, lies in another note folder or around one, or in the
-        home; it is the user's home as a whole, or the system's; the name is taken).
+        Raises: BadInput (it is no folder, in another note folder or around one, in our home, the
+        user's home as a whole or the system's; the name is taken).
         """
         if not path:
             raise BadInput("the folder has no name", hint="name the folder that holds the notes")
@@ -240,7 +239,7 @@ class FolderPlace:
         """Return the commit as of which each file says what it says; unknown ones are left out.
 
         `files` are paths with when they were modified, in ms. That is the last commit that changed
-        a file; of one that is not committed so, the last one before it was written.
+        a file; of one not committed so, the last one before it was written.
         """
         if not files:
             return {}
@@ -351,7 +350,7 @@ def places_holding(
 ) -> Iterator[str]:
     """Yield where a text stands in notes: `PATH:LINE`, or the path alone that holds it itself.
 
-    A folder that is not there is yielded with the reason; what is not stored is left out.
+    Why a folder is not there is yielded too; what is not stored is left out.
     """
     for folder in folders:
         place = FolderPlace(folder, exclude=exclude, now_ms=now_ms)

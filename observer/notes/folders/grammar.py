@@ -1,9 +1,9 @@
 """The text of a Markdown note: its frontmatter, and what its lines state.
 
-Head (the frontmatter with its dashes) and body together are the text; an edit of fields leaves
-every other byte as it was. A claim is a paragraph, heading or list item like `[category] text #tag
-(context)`, or any that has a `#tag`. A relation is a list item `kind [[Target]] (context)`, or a
-`[[Target]]` anywhere. Code, quotations, tasks, callouts and time codes state nothing.
+Head (the frontmatter with its dashes) and body are the text; an edit of fields leaves every other
+byte as it was. A claim is a paragraph, heading or list item like `[category] text #tag (context)`,
+or any that has a `#tag`. A relation is a list item `kind [[Target]] (context)`, or a `[[Target]]`
+anywhere. Code, quotations, tasks, callouts and time codes state nothing.
 """
 
 from __future__ import annotations
@@ -57,8 +57,7 @@ def parts_of(text: str) -> Parts:
 def fields_of(text: str) -> Fields | None:
     """Return the fields of a YAML mapping; None where it is malformed, none where it is empty.
 
-    Scalars become strings: True is ``"True"``, a date ISO 8601, null empty, and all else stays as
-    it is written. Values of other kinds than scalars, lists and mappings are malformed.
+    Scalars become strings: True is ``"True"``, a date ISO 8601, null empty, all else as written.
     """
     found: Fields | None = _fields(text, _Reading(_scalar))
     return found
@@ -94,8 +93,7 @@ def json_fields_of(text: str) -> dict[str, Any] | None:
 def with_fields(text: str, fields: Mapping[str, Field | None]) -> str:
     """Return a text with fields of its frontmatter replaced, added at its end, or (None) removed.
 
-    Everything else stays as it is, byte for byte. A text without frontmatter gets one. Raises:
-    ValueError (its frontmatter is malformed).
+    All else stays, byte for byte. Raises: ValueError (its frontmatter is malformed).
     """
     head, source, body = parts_of(text)
     newline = "\r\n" if "\r\n" in (head if source else body) else "\n"

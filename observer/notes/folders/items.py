@@ -1,10 +1,7 @@
 """From the text of a file to the note: what is stored, without secrets. Pure.
 
-A file keeps its note as long as it can be recognised: by its path, else by its content or by the
-permalink in its frontmatter, where the file that had them is not there any more. So a note
-survives moves and renames, a deletion that is taken back, and a checkout and its return.
-
-Many notes are parsed on another core, while those before them are stored.
+A file keeps its note by its path, else by its content or by the permalink in its frontmatter, where
+the file that had them is not there any more. Many notes are parsed on another core.
 """
 
 from __future__ import annotations
@@ -63,9 +60,8 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 class ParsedNote(NamedTuple):
     """What a file says. Nothing of it holds a secret.
 
-    `permalink` is that of the frontmatter, empty where it has none. `tags` are those of the
-    frontmatter and of the claims. `body` is as long as it is stored, `suspicion` that of title and
-    body. The times are those of the frontmatter.
+    `permalink`, if any, and the times are those of the frontmatter, `tags` those of the claims too;
+    `suspicion` is that of title and body.
     """
 
     title: str

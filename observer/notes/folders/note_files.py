@@ -1,8 +1,6 @@
 """The API of note folders: which there are, their files, and what the lines of these state.
 
-Reads of text come from the disk, as it is now; what is listed is what the store knows, which
-follows the disk within half a second, or after `catch_up`. A write returns once the note can be
-found.
+Text comes from the disk as it is now; what is listed is what the store knows.
 """
 
 from __future__ import annotations
@@ -32,8 +30,8 @@ NEW = writing.NEW
 class SyncReport(Value):
     """What a sync did. `skipped` are files that are not stored, each with the reason.
 
-    `files` are those on the disk, `left` the paths that were not read in time: of them nothing is
-    known, or what they said before. `synced_ms` is when all of the folder was last read.
+    `files` are those on the disk, `left` the paths that were not read in time. `synced_ms` is when
+    all of the folder was last read.
     """
 
     files: int = 0
@@ -199,7 +197,7 @@ class NoteFiles:
         """Write a note whole, and return it once it can be found.
 
         `path` ends in `.md`; `expected` is the checksum of what was read, `NEW` where no file must
-        be. Raises: NoteConflict (it is another one; both are kept), BadInput, DaemonUnavailable.
+        be. Raises: NoteConflict (both are kept), BadInput, DaemonUnavailable.
         """
         plain = _note_path(path)
         keeper = self._writing()

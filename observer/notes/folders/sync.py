@@ -102,8 +102,8 @@ class FolderSync:
     def catch_up(self, *, within_s: float, is_over: Callable[[], bool]) -> SyncReport:
         """Bring the store up to date with all files, in a time at most; raises as `scan`.
 
-        A walk and a batch may take longer than that. A scan of another thread is waited for. Files
-        that are as they were the last time are not compared with the store.
+        A walk and a batch may take longer. A scan of another thread is waited for. Files that are
+        as they were the last time are not compared with the store.
         """
         until_s = time.monotonic() + within_s
 
@@ -120,8 +120,7 @@ class FolderSync:
     def scan(self, *, go_on: GoOn = _always) -> SyncReport:
         """Bring the store up to date with all files.
 
-        Raises: NotFound (the folder is not there. Its notes stay: its disk may not be mounted),
-        StoreUnavailable (the store cannot be written; what was done stays).
+        Raises: NotFound (the folder is not there; its notes stay), StoreUnavailable.
         """
         with self._scanning:
             return self._scanned(go_on, self._stored_stats())

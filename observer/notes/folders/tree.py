@@ -1,7 +1,6 @@
 """The files of a note folder, without ever leaving it: no link is followed, no `..` leads out.
 
-Hidden files and folders (`.git`, `.obsidian`, drafts of editors) do not exist here, and what the
-folder's own `.gitignore` names is left alone.
+Hidden files and folders do not exist here; what the folder's `.gitignore` names is left alone.
 """
 
 from __future__ import annotations
@@ -70,8 +69,7 @@ def check_path(path: str) -> str:
 def read(folder: str, path: str) -> tuple[bytes, FileStat]:
     """Return a file's bytes, and what the file system says of it.
 
-    Raises: NotFound (there is no such file), BadInput (it is a link, no plain file, too large, or
-    cannot be read).
+    Raises: NotFound, BadInput (it is a link, no plain file, too large, or cannot be read).
     """
     try:
         with opened_folder(folder, path) as (above, name):

@@ -1,13 +1,12 @@
 """Writes of note files: whole or not at all, and never over what somebody else wrote meanwhile.
 
-A draft is written and synced beside the file under a hidden name. Where the system can, draft and
-file then change places in one step, so that what was replaced can be looked at: if it is not what
-was expected, both change back. What lost is kept beside the file under a hidden name. A file system
-that knows neither that nor hard links gets the check and then a rename.
+A draft is written and synced beside the file under a hidden name. Where the system can, both then
+change places in one step, and back if what was replaced is not what was expected. What lost is kept
+beside the file under a hidden name. Elsewhere hard links, or a check and a rename, have to do.
 
-What tools replaced, moved or deleted is kept in the home under a number, which names a folder of
-`note-versions`: `change.json` says what was done, `was` is what was there. A change is kept for
-`KEPT_MS`, and while all of them have `MOST_BYTES`; the latest one is always kept.
+What tools replaced, moved or deleted is kept under a number, a folder of `note-versions`:
+`change.json` says what was done, `was` is what was there. A change is kept for `KEPT_MS`, and while
+all of them have `MOST_BYTES`; the latest one is always kept.
 """
 
 from __future__ import annotations
@@ -51,8 +50,7 @@ def write(folder: str, path: str, data: bytes, *, expected: str) -> str:
     """Write a file of a note folder, and return its checksum; missing folders are made.
 
     `expected` is the checksum of what is replaced, `NEW` where no file must be. Raises:
-    NoteConflict (it is another one; `data` is kept beside it), BadInput (it cannot be written, is a
-    link, too large).
+    NoteConflict (`data` is kept beside it), BadInput (it cannot be written, is a link, too large).
     """
     if len(data) > tree.LARGEST_BYTES:
         raise BadInput(f"{path} would be larger than {tree.LARGEST_BYTES >> 20} MiB")
@@ -101,9 +99,8 @@ def move(folder: str, path: str, target: str) -> None:
 def move_folder(folder: str, path: str, target: str) -> list[tuple[str, str]]:
     """Give a folder another path, with all that is in it; return the paths before and after.
 
-    Into a folder that is there it goes one by one; what has its name there already stays where it
-    is. Raises: BadInput (a file is there, or it lies in itself), NotFound (there is no such
-    folder).
+    Into a folder that is there it goes one by one; what has its name there already stays. Raises:
+    BadInput (a file is there, or it lies in itself), NotFound.
     """
     try:
         move(folder, path, target)
@@ -322,8 +319,7 @@ class NoteVersions:
     def undo(self, number: int | None = None) -> NoteChange:
         """Bring back what a change took away: that of a number, or the latest one.
 
-        What stands in its place is kept as a change of its own. Raises: NotFound, BadInput (it is
-        taken).
+        What stands in its place is kept as a change of its own. Raises: NotFound, BadInput.
         """
         known = self.all()
         change = next((each for each in known if number in {None, each.number}), None)
