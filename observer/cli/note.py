@@ -396,7 +396,9 @@ def default_command(*, name: str | None, unset: bool) -> None:
     with open_memory() as memory:
         listed = memory.files.listed
         is_change = unset or name is not None
-        shown = listed.set_default("" if unset else name or "") if is_change else listed.default()
+        shown = (
+            listed.set_default("" if unset else name or "") if is_change else listed.read().default
+        )
     none = "none is set: that of the repository is meant, or the only one"
     output.respond({"default": shown}, shown or none)
 

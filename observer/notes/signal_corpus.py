@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -119,7 +118,12 @@ class Signal(Value):
 
 
 class Corpus:
-    """Notes as detectors see them; `ids` have `vectors`, `gone` are titles of deleted ones."""
+    """Notes as detectors see them; `ids` have `vectors`, `gone` are titles of deleted ones.
+
+    `bare` is the share of the notes that has no meaning. `near` are pairs of notes, the second
+    among the nearest of the first; `newer` of a note of how things are and a newer one, nearby, of
+    what happened since.
+    """
 
     def __init__(
         self,
@@ -135,20 +139,21 @@ class Corpus:
         self.gone = gone
         known = np.isin(ids, np.fromiter(self.notes, np.int64, len(self.notes)))
         self.bare = 1 - np.count_nonzero(known) / len(self.notes) if self.notes else 0.0
-        """Which share of the notes has no meaning; 0 if there are no notes."""
         newest = np.flatnonzero(known)[np.sort(ids[known].argsort()[-COMPARED:])]
-        self._meant = [self.notes[number] for number in ids[newest].tolist()]
-        self._vectors = vectors[newest]
-
-    @cached_property
-    def near(self) -> list[tuple[int, int]]:
-        """Pairs of notes, the second among the nearest of the first."""
-        return self._pairs(self._neighbours[0])
-
-    @cached_property
-    def newer(self) -> list[tuple[int, int]]:
-        """Pairs of a note of how things are and a newer one, nearby, of what happened since."""
-        return self._pairs(self._neighbours[1])
+        meant = [self.notes[number] for number in ids[newest].tolist()]
+        wanted = [NeighbourQuery(NEIGHBOURS), NeighbourQuery(SHOWN, _is_newer(meant))]
+        self.near, self.newer = (
+            [(meant[source].id, meant[target].id) for source, target in zip(*rows, strict=True)]
+            for near in nearest(vectors[newest], wanted, least=1 - DISTANCE**2 / 2)
+            for rows in [(near.sources.tolist(), near.targets.tolist())]
+        )
+        self._titles: dict[str, dict[int | None, int]] = {}
+        names = [(note.title, note) for note in notes]
+        names += (
+            (link.title, note) for note in notes for link in note.links if link.kind == FORMERLY
+        )
+        for name, note in names:
+            self._titles.setdefault(title_key(name), {}).setdefault(note.project_id, note.id)
 
     def target(self, note: NoteHeader, link: Link) -> int | None:
         """Return the note that a link of another one means; None if there is no such note."""
@@ -157,58 +162,24 @@ class Corpus:
         places = self._titles.get(title_key(link.title), {})
         return places.get(note.project_id) or places.get(None)
 
-    def heading(self, number: int) -> str:
-        """Return how a note is named in a sentence."""
-        return f'#{number} "{self.notes[number].title}"'
+    def headings(self, *numbers: int) -> str:
+        """Return how notes are named in a sentence, as many as are shown."""
+        return ", ".join(f'#{number} "{self.notes[number].title}"' for number in numbers[:SHOWN])
 
-    def headings(self, numbers: Iterable[int]) -> str:
-        """Return the names of some notes, as many as are shown."""
-        return ", ".join(map(self.heading, list(numbers)[:SHOWN]))
 
-    @cached_property
-    def _titles(self) -> dict[str, dict[int | None, int]]:
-        titles: dict[str, dict[int | None, int]] = {}
-        names = [(note.title, note) for note in self.notes.values()]
-        names += (
-            (link.title, note)
-            for note in self.notes.values()
-            for link in note.links
-            if link.kind == FORMERLY
-        )
-        for name, note in names:
-            titles.setdefault(title_key(name), {}).setdefault(note.project_id, note.id)
-        return titles
+def _is_newer(notes: Sequence[NoteHeader]) -> Callable[[Rows, Rows], NDArray[np.bool_]]:
+    """Return what says of rows whether the targets are newer records near notes of how it is."""
+    rows = [
+        (n.project_id or 0, n.created_ms, n.updated_ms, n.layer == "state", n.layer == "past")
+        for n in notes
+    ]
+    columns = np.array(rows, np.int64).reshape(-1, 5)
 
-    @cached_property
-    def _neighbours(self) -> list[NeighbourPairs]:
-        wanted = [NeighbourQuery(NEIGHBOURS), NeighbourQuery(SHOWN, self._is_newer)]
-        return nearest(self._vectors, wanted, least=1 - DISTANCE**2 / 2)
-
-    def _is_newer(self, sources: Rows, targets: Rows) -> NDArray[np.bool_]:
-        of = self._columns
-        (one, _, updated_ms, is_state, _), (other, created_ms, _, _, is_past) = (
-            of[sources].T,
-            of[targets].T,
-        )
+    def is_newer(sources: Rows, targets: Rows) -> NDArray[np.bool_]:
+        one, _, updated_ms, is_state, _ = columns[sources].T
+        other, created_ms, _, _, is_past = columns[targets].T
         same = (one == other) | (one == 0) | (other == 0)
         matching: NDArray[np.bool_] = same & (created_ms > updated_ms) & (is_state & is_past > 0)
         return matching
 
-    @cached_property
-    def _columns(self) -> NDArray[np.int64]:
-        rows = [
-            (
-                note.project_id or 0,
-                note.created_ms,
-                note.updated_ms,
-                note.layer == "state",
-                note.layer == "past",
-            )
-            for note in self._meant
-        ]
-        return np.array(rows, np.int64).reshape(-1, 5)
-
-    def _pairs(self, near: NeighbourPairs) -> list[tuple[int, int]]:
-        ids = [note.id for note in self._meant]
-        rows = zip(near.sources.tolist(), near.targets.tolist(), strict=True)
-        return [(ids[source], ids[target]) for source, target in rows]
+    return is_newer

@@ -11,9 +11,9 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.events import Reference, Remember, Triage
@@ -87,7 +87,7 @@ def hidden_arcs(corpus: Corpus) -> Iterator[Signal]:
             about = min(tags, key=lambda tag: (-tags[tag], tag)) if tags else notes[0].title
             text = (
                 f"{len(ids)} notes over {span_ms // DAY_MS} days are about {about!r} and"
-                f" hardly link to each other: {corpus.headings(ids)}"
+                f" hardly link to each other: {corpus.headings(*ids)}"
             )
             yield _signal_of("hidden_arc", str(min(ids)), text, ids)
 
@@ -101,8 +101,8 @@ def stale_states(corpus: Corpus) -> Iterator[Signal]:
         if len(records) >= OUTDATED_BY:
             day = iso(corpus.notes[state].updated_ms)[:10]
             text = (
-                f"{corpus.heading(state)} says how things were on {day};"
-                f" newer records are near it: {corpus.headings(records)}"
+                f"{corpus.headings(state)} says how things were on {day};"
+                f" newer records are near it: {corpus.headings(*records)}"
             )
             yield _signal_of("stale_state", str(state), text, [state, *records])
 
@@ -125,7 +125,7 @@ def tag_bursts(corpus: Corpus) -> Iterator[Signal]:
             ids = [note.id for note in reversed(recent)]
             text = (
                 f"the tag {tag!r} is back after {quiet_ms // DAY_MS} days:"
-                f" {len(ids)} notes in two weeks: {corpus.headings(ids)}"
+                f" {len(ids)} notes in two weeks: {corpus.headings(*ids)}"
             )
             yield _signal_of("tag_burst", f"{tag}|{last_ms}", text, ids)
 
@@ -137,9 +137,8 @@ def dangling_links(corpus: Corpus) -> Iterator[Signal]:
             is_over = note.layer == "past" and title_key(link.title) in corpus.gone
             is_name = link.kind != FORMERLY and not is_over
             if is_name and corpus.target(note, link) is None:
-                text = (
-                    f"{corpus.heading(note.id)} links to [[{link.title}]], but no note is called so"
-                )
+                called = f"links to [[{link.title}]], but no note is called so"
+                text = f"{corpus.headings(note.id)} {called}"
                 identity = f"{note.id}|{title_key(link.title)}"
                 yield _signal_of("dangling_link", identity, text, [note.id])
 
@@ -196,6 +195,7 @@ class Signals:
     def __init__(self, access: NoteAccess) -> None:
         self._access = access
         self._store, self._owner, self._now_ms, self._sources, _ = access
+        self._filters = Filters(kinds=("note",), owner=self._owner)
         self._lock = threading.Lock()
         self._stamp: tuple[str, int] | None = None
         self._found: FoundSignals | None = None
@@ -217,48 +217,27 @@ class Signals:
     def triage(self, number: int, status: Status, *, author: Author = "agent") -> Signal:
         """Say what becomes of a signal, until somebody says otherwise; raises as `get`."""
         signal = replace(self.get(number), status=status)
-        self._access.write(self.triaged(signal), author=author, project_id=UNASSIGNED)
+        self._access.write(triaged(signal, self._owner), author=author, project_id=UNASSIGNED)
         return signal
 
-    def triaged(self, signal: Signal) -> Triage:
-        """Return the event that says what became of a signal."""
-        return Triage(
-            signal=signal.id,
-            status=signal.status,
-            type=signal.type,
-            text=signal.text,
-            evidence=signal.evidence,
-            owner=self._owner,
-        )
-
-    def waiting(self) -> int | None:
-        """Count the new ones, of very many as of when last listed; None if they never were."""
+    def waiting(self) -> int:
+        """Count the new ones, of very many as of when last listed; 0 if they never were."""
         with self._store.read() as reader:
-            counts = reader.counts("type", self._filters())
+            counts = reader.counts("type", self._filters)
         is_light = sum(counts.values()) <= LIGHT
-        found = self._detected() if is_light else self._found
-        if found is None:
-            return None
+        found = self._detected() if is_light else self._found or FoundSignals()
         return sum(signal.status == "new" for signal in self._known(found).values())
 
     def _known(self, found: FoundSignals) -> Mapping[int, Signal]:
         with self._store.read() as reader:
             judged = reader.triages(self._owner)
-        known = {
-            signal.id: replace(signal, status=judged[signal.id].status)
-            if signal.id in judged
-            else signal
-            for signal in found.signals
-        }
+        known = {signal.id: signal for signal in found.signals}
         for number, triage in judged.items():
-            if number not in known and triage.type != PAIR and triage.status != "new":
-                known[number] = Signal(
-                    id=triage.signal,
-                    type=triage.type,
-                    text=triage.text,
-                    evidence=triage.evidence,
-                    status=triage.status,
-                )
+            if number in known:
+                known[number] = replace(known[number], status=triage.status)
+            elif triage.type != PAIR and triage.status != "new":
+                fields = {name: getattr(triage, name) for name in ("type", "text", "evidence")}
+                known[number] = Signal(id=number, status=triage.status, **fields)
         return known
 
     def _detected(self) -> FoundSignals:
@@ -266,11 +245,10 @@ class Signals:
             with self._store.read() as reader:
                 stamp = (reader.epoch(), reader.newest_note_change())
             if self._found is None or stamp != self._stamp:
-                filters = self._filters()
                 with self._sources() as (reader, view, _):
-                    notes = list(reader.sketches(filters))
+                    notes = list(reader.sketches(self._filters))
                     gone = reader.gone_titles()
-                    ids, vectors = view.meanings(view.mask(filters))
+                    ids, vectors = view.meanings(view.mask(self._filters))
                     is_complete = view.is_complete
                 corpus = Corpus(notes, ids, vectors, now_ms=self._now_ms(), gone=gone)
                 bare = f"{corpus.bare:.0%} of the notes have no meaning yet"
@@ -281,8 +259,11 @@ class Signals:
                 self._stamp = stamp if is_complete else None
             return self._found
 
-    def _filters(self) -> Filters:
-        return Filters(kinds=("note",), owner=self._owner)
+
+def triaged(signal: Signal, owner: str) -> Triage:
+    """Return the event that says what became of a signal."""
+    fields = asdict(signal)
+    return Triage(signal=fields.pop("id"), owner=owner, **fields)
 
 
 EVIDENCE = "evidence"
@@ -344,21 +325,22 @@ class Inferences:
                 "a person has to approve an inference before it is kept",
                 hint="show the hypothesis and its evidence to the user, then say confirmed: true",
             )
-        check(
-            Note(
-                content=wanted.summary,
-                title=wanted.title,
-                confidence=wanted.confidence,
-                metadata=_origin(wanted),
-            )
+        origin = {"signal": wanted.signal, "model": wanted.model}
+        metadata = {name: value for name, value in origin.items() if value}
+        said = Note(
+            content=wanted.summary,
+            title=wanted.title,
+            confidence=wanted.confidence,
+            metadata=metadata,
         )
+        check(said)
         signal = None if wanted.signal is None else self._signals.get(wanted.signal)
         evidence = wanted.evidence or (signal.evidence if signal else ())
         with self._store.read() as reader:
             notes = self._notes(reader, tuple(dict.fromkeys(evidence)))
-        bodies: list[Remember | Triage] = [self._body(wanted, notes)]
+        bodies: list[Remember | Triage] = [self._body(said, notes)]
         if signal:
-            bodies.append(self._signals.triaged(replace(signal, status="minted")))
+            bodies.append(triaged(replace(signal, status="minted"), self._owner))
         project = notes[0].project_id or UNASSIGNED
         stored = self._access.write(*bodies, author="agent", project_id=project)
         return self.get(item_id(stored.seq or 0))
@@ -395,16 +377,16 @@ class Inferences:
                 )
         return [found[number] for number in evidence]
 
-    def _body(self, wanted: Hypothesis, notes: Sequence[Item]) -> Remember:
+    def _body(self, said: Note, notes: Sequence[Item]) -> Remember:
         """Return the event; what rests on several projects, or on own notes, is the owner's own."""
         places = {note.project_id for note in notes}
         is_shared = len(places) == 1 and all(note.scope != "personal" for note in notes)
         scope = notes[0].scope if is_shared else "personal"
         return Remember(
-            content=wanted.summary,
-            title=wanted.title,
+            content=said.content,
+            title=said.title,
             type="inference",
-            confidence=wanted.confidence,
+            confidence=said.confidence,
             scope=scope,
             owner=self._owner if scope == "personal" else "",
             links=tuple(
@@ -416,7 +398,7 @@ class Inferences:
                 )
                 for note in notes
             ),
-            metadata=metadata_text(_origin(wanted)),
+            metadata=metadata_text(said.metadata),
         )
 
     def _checked(self, reader: StoreReader, items: Sequence[Item]) -> Sequence[Inference]:
@@ -425,22 +407,11 @@ class Inferences:
         notes = {note.id: note for note in reader.items(sorted(wanted))}
         found = []
         for item in items:
-            origin = decode_json(item.metadata or "{}", _Origin)
+            origin = decode_json(item.metadata or "{}", dict[str, Any])
             evidence = tuple(_judged(link, notes.get(link.target)) for link in rests[item.id])
-            found.append(
-                Inference(item=item, evidence=evidence, signal=origin.signal, model=origin.model)
-            )
+            signal, model = origin.get("signal"), origin.get("model", "")
+            found.append(Inference(item=item, evidence=evidence, signal=signal, model=model))
         return found
-
-
-def _origin(wanted: Hypothesis) -> dict[str, object]:
-    origin = {"signal": wanted.signal, "model": wanted.model}
-    return {name: value for name, value in origin.items() if value}
-
-
-class _Origin(Value):
-    signal: int | None = None
-    model: str = ""
 
 
 def _judged(link: Link, note: Item | None) -> Evidence:

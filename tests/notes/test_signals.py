@@ -143,7 +143,7 @@ def test_waiting_signals_are_counted_where_it_takes_no_time(
 ) -> None:
     keep("see [[Spec]] and [[Plan]]")
     monkeypatch.setattr(signals_module, "LIGHT", 0)
-    assert signals.waiting() is None
+    assert signals.waiting() == 0
     monkeypatch.undo()
     assert signals.waiting() == 2
     monkeypatch.setattr(signals_module, "LIGHT", 0)

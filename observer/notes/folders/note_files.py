@@ -288,7 +288,7 @@ class NoteFiles:
 
 def name_key(path: str) -> str:
     """Return what the file names of a note have in common, whatever their spelling."""
-    return spelling_key(path.rpartition("/")[2].rpartition(".")[0])
+    return spelling_key(tree.stem_of(path))
 
 
 def _note_path(path: str) -> str:

@@ -50,10 +50,6 @@ GoOn = Callable[[float], bool]
 """Called after each batch with the seconds that it took; False ends the work there."""
 
 
-def _always(_worked_s: float) -> bool:
-    return True
-
-
 class _Batch(NamedTuple):
     """Files of one transaction: `texts` are those of `read` that have to be parsed."""
 
@@ -96,8 +92,7 @@ class FolderSync:
         self._synced_ms: int | None = None
         self._seen: Stats = {}
         self._touched: set[str] = set()
-        self.progress: SyncReport | None = None
-        """What the last scan found, and what of it is left; None before the first one."""
+        self.progress: SyncReport | None = None  # of the last scan
 
     def catch_up(self, *, within_s: float, is_over: Callable[[], bool]) -> SyncReport:
         """Bring the store up to date with all files, in a time at most; raises as `scan`.
@@ -117,7 +112,7 @@ class FolderSync:
         finally:
             self._scanning.release()
 
-    def scan(self, *, go_on: GoOn = _always) -> SyncReport:
+    def scan(self, *, go_on: GoOn = lambda _: True) -> SyncReport:
         """Bring the store up to date with all files.
 
         Raises: NotFound (the folder is not there; its notes stay), StoreUnavailable.
@@ -173,7 +168,7 @@ class FolderSync:
         """Return the files and folders that are there. Raises: NotFound (it is not there)."""
         return tree.walk(self._root, ignores=self._place.ignoring())
 
-    def sync(self, paths: Iterable[str], *, go_on: GoOn = _always) -> SyncReport:
+    def sync(self, paths: Iterable[str], *, go_on: GoOn = lambda _: True) -> SyncReport:
         """Bring the store up to date with some paths, and return after the commit."""
         waiting = tuple(dict.fromkeys(paths))
         with self._lock:
@@ -265,12 +260,15 @@ class FolderSync:
         batches: list[Batch] = []
 
         def work(writer: Writer) -> None:
-            batches.append(
-                Batch(writer, self._root, now_ms=self._now_ms(), embedder=self._embedder)
-            )
+            batches.append(Batch(writer, self._root, now_ms=self._now_ms()))
             self._project_id = self._place.project_id(writer)
             batches[-1].put(
-                read, batch.missing, project_id=self._project_id, place=place, commits=commits
+                read,
+                batch.missing,
+                project_id=self._project_id,
+                place=place,
+                commits=commits,
+                embedder=self._embedder,
             )
 
         self._write(work)

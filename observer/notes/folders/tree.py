@@ -41,6 +41,11 @@ class Skipped(NamedTuple):
     reason: str
 
 
+def stem_of(path: str) -> str:
+    """Return the name of a file without its folder and its ending."""
+    return path.rpartition("/")[2].rpartition(".")[0]
+
+
 def is_note(path: str) -> bool:
     """Return True if a path inside a folder may be a note: Markdown, and nothing of it hidden."""
     return path.lower().endswith(ENDS) and path[0] != "." and "/." not in path

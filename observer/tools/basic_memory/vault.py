@@ -245,9 +245,10 @@ class VaultTools(Tools):
 
     def _default(self) -> Vault | None:
         """Return the client's note folder, the one that was set, that of here, or the only one."""
-        if name := constraint() or client_variable(DEFAULT) or self._memory.files.listed.default():
-            return self._opened(self._memory.files.listed.named(name))
-        known = self._memory.files.listed.all()
+        listed = self._memory.files.listed.read()
+        if name := constraint() or client_variable(DEFAULT) or listed.default:
+            return self._opened(listed.named(name))
+        known = listed.folders
         here = self._here()
         around = self._memory.project_at(here) if here else None
         near = [
