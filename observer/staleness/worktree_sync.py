@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from observer.core.model import Project, Validity
 from observer.git import log as git
 from observer.git.log import CommitDiff, DiffEntry
-from observer.git.status import uncommitted_paths
+from observer.git.process import uncommitted_paths
 from observer.staleness.anchoring import Anchoring, changed_items, discards, with_discards
 from observer.staleness.history_walk import (
     FILE,

@@ -16,9 +16,8 @@ from observer.core.errors import NotFound
 from observer.git import configuration
 from observer.git.blame import blame_lines
 from observer.git.log import commit_history
-from observer.git.process import git_output, repository_at
+from observer.git.process import WorkTree, git_output, repository_at, uncommitted_paths
 from observer.git.repository import find_repository, refusal
-from observer.git.status import WorkTree, uncommitted_paths
 from observer.projects import detect_place
 from tests.support import Until
 

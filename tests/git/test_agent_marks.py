@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from observer.git.agent_marks import AgentMark, AiSession, agent_marks, parse_note
-from observer.git.blame import blame_lines
+from observer.git.blame import AgentMark, AiSession, agent_marks, blame_lines, parse_note
 from tests.support import Git
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from observer.core.errors import NotFound
-from observer.git.status import MOST_PATHS, WorkTree, uncommitted_paths
+from observer.git.process import MOST_PATHS, WorkTree, uncommitted_paths
 from tests.support import Git
 
 

@@ -12,19 +12,11 @@ from hypothesis import strategies as st
 
 from observer.core.errors import NotFound
 from observer.core.model import Item, Link, NoteHeader
-from observer.notes import signal_corpus
+from observer.notes import pairs as pairs_module
 from observer.notes import signals as signals_module
 from observer.notes.notes import Notes
-from observer.notes.signal_corpus import (
-    Corpus,
-    NeighbourPairs,
-    NeighbourQuery,
-    Rows,
-    Signal,
-    Vectors,
-    nearest,
-)
-from observer.notes.signals import DAY_MS, DETECTORS, Signals, detect
+from observer.notes.pairs import NeighbourPairs, NeighbourQuery, Rows, Vectors, nearest
+from observer.notes.signals import DAY_MS, DETECTORS, Corpus, Signal, Signals, detect
 from observer.notes.values import Changes, Note, signal_id
 
 from .conftest import Keep
@@ -191,9 +183,9 @@ def test_each_has_its_nearest_in_order_and_nothing_none() -> None:
     assert len(near.sources) == 0
 
 
-@pytest.mark.parametrize("crowd", [signal_corpus.CROWD, 4], ids=["few", "a crowd"])
+@pytest.mark.parametrize("crowd", [pairs_module.CROWD, 4], ids=["few", "a crowd"])
 def test_of_equals_those_closest_by_come_first(monkeypatch: pytest.MonkeyPatch, crowd: int) -> None:
-    monkeypatch.setattr(signal_corpus, "CROWD", crowd)
+    monkeypatch.setattr(pairs_module, "CROWD", crowd)
     same = np.tile(np.eye(1, 4, dtype=np.float32), (30, 1))
     (near,) = nearest(same, [NeighbourQuery(2)], least=LEAST)
     assert near.targets[near.sources == 10].tolist() == [9, 11]

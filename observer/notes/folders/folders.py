@@ -20,7 +20,7 @@ from observer.core.model import Place, Project
 from observer.core.paths import Home, is_inside, make_private, read_head, read_plain
 from observer.core.value import Value, decode_json
 from observer.git.blame import last_commits, trunk_times
-from observer.git.status import uncommitted_paths
+from observer.git.process import uncommitted_paths
 from observer.notes.folders import tree
 from observer.notes.folders.grammar import permalink_of
 from observer.notes.values import free_name
