@@ -10,18 +10,19 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 from observer.core.errors import BadInput, ShareUnavailable
 from observer.core.text import extra_hint
-from observer.sync.record import Carrier
 
 if TYPE_CHECKING:
     from observer.sync.folder import FolderCarrier
     from observer.sync.postgres import PostgresCarrier, ServerTeam
     from observer.sync.postgres_search import ServerSearch
 
+Carrier: TypeAlias = "FolderCarrier | PostgresCarrier"
+"""Where the records of a share lie. Each method may raise `ShareUnavailable`."""
 _EXTRAS = {"pyrage": "sync", "zstandard": "sync", "cryptography": "sync", "psycopg": "teams"}
 """Which extra brings a package."""
 

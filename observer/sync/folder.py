@@ -214,13 +214,7 @@ class FolderCarrier:
         for one in members.values():
             if not one.end and one.id not in seen.let_in:
                 self._let_in(mine, one, members)
-        now = keys.ShareMemory(
-            ends={**seen.ends, **keys.new_ends(self.folder, members, seen)},
-            origins=origins,
-            let_in=tuple(sorted(one.id for one in members.values() if not one.end)),
-        )
-        if now != seen:
-            keys.remember(self._home, self.share, now)
+        keys.remember(self.folder, self._home, self.share, seen, members, origins)
         return members
 
     def _let_in(self, mine: Identity, one: Member, members: Mapping[str, Member]) -> None:

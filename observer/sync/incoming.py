@@ -24,6 +24,7 @@ from observer.core.value import Value, decode_json, newest
 from observer.store.reader import StoreReader
 from observer.store.shares import GONE, Refusal, ShareState, purged_key, share_fact, tombstone_key
 from observer.store.writer import Writer
+from observer.sync.carriers import Carrier
 from observer.sync.outgoing import (
     BATCH,
     CLIENT,
@@ -41,7 +42,7 @@ from observer.sync.outgoing import (
     push,
     share_called,
 )
-from observer.sync.record import Carrier, ProjectKey, Pulled, Record, Refused, chained
+from observer.sync.record import ProjectKey, Pulled, Record, Refused, chained
 
 
 class Round(NamedTuple):

@@ -242,9 +242,25 @@ def seen_in(home: Path, share: str) -> ShareMemory:
         raise ShareUnavailable(f"what is remembered of the share is damaged: {error}") from error
 
 
-def remember(home: Path, share: str, seen: ShareMemory) -> None:
-    """Keep what this home has seen of a share."""
-    disk.replace(make_private(home / "sharing") / f"{share}.seen", msgspec.json.encode(seen))
+def remember(
+    folder: Path,
+    home: Path,
+    share: str,
+    seen: ShareMemory,
+    members: Mapping[str, Member],
+    origins: Mapping[str, str],
+) -> None:
+    """Keep what this home has seen of a share: beside that, the ends in force, and who is in."""
+    ends = {f"{one.id}.{one.end.by}.end" for one in members.values() if one.end}
+    fresh = {name: _read(folder, name) for name in ends - seen.ends.keys()}
+    now = ShareMemory(
+        ends={**seen.ends, **{name: end for name, end in fresh.items() if end}},
+        origins=origins,
+        let_in=tuple(sorted(one.id for one in members.values() if not one.end)),
+    )
+    if now != seen:
+        path = make_private(home / "sharing") / f"{share}.seen"
+        disk.replace(path, msgspec.json.encode(now))
 
 
 def create(folder: Path, home: Path, *, person: str) -> Identity:
@@ -375,12 +391,6 @@ def members_of(folder: Path, share: str, seen: ShareMemory) -> dict[str, Member]
                 place = len(waiting) if theirs.succeeds else 0
                 waiting.insert(place, (other, root if theirs.succeeds else other))
     return found
-
-
-def new_ends(folder: Path, members: dict[str, Member], seen: ShareMemory) -> dict[str, Signed]:
-    """Return the ends in force that a home has not kept yet, by the name of their file."""
-    in_force = {f"{one.id}.{one.end.by}.end" for one in members.values() if one.end}
-    return {name: found for name in in_force - seen.ends.keys() if (found := _read(folder, name))}
 
 
 def _cards(folder: Path, share: str) -> dict[str, tuple[Signed, Card]]:

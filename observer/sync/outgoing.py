@@ -29,7 +29,8 @@ from observer.store.reader import StoreReader
 from observer.store.shares import GONE, ShareState, Waiting, share_fact
 from observer.store.tombstones import Tombstones
 from observer.store.writer import Writer
-from observer.sync.record import Carrier, ProjectKey, Record
+from observer.sync.carriers import Carrier
+from observer.sync.record import ProjectKey, Record
 
 BATCH = 500
 """Records that are made, fetched or taken in at once."""

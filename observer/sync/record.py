@@ -7,8 +7,8 @@ deletion a tombstone; nothing is rewritten.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -88,25 +88,6 @@ class Pulled(NamedTuple):
         """Return whose the records of an origin are, as it is shown."""
         person = self.people.get(origin, "")
         return OWN if person and person == self.me else shown_name(person)
-
-
-class Carrier(Protocol):
-    """Where the records of a share lie. Each method may raise `ShareUnavailable`."""
-
-    def push(self, records: Sequence[Record]) -> None:
-        """Append records of one origin, in their order, durably; known ones are passed over."""
-
-    def pull(self, since: Mapping[str, int], *, limit: int) -> Pulled:
-        """Return at most `limit` records of a higher sequence than `since` has of their origin."""
-
-    def withhold(self, uuids: Collection[str]) -> None:
-        """Destroy what this machine's records hold of items; the records go on as withheld."""
-
-    def wake(self, timeout_s: float) -> bool:
-        """Wait until another may have pushed; return False if nothing was heard of it."""
-
-    def close(self) -> None:
-        """Let go of connections and files."""
 
 
 def shown_name(person: str) -> str:

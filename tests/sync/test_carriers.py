@@ -13,8 +13,9 @@ import pytest
 
 from observer.core.errors import BadInput, ShareUnavailable
 from observer.sync import carriers
+from observer.sync.carriers import Carrier
 from observer.sync.folder import FolderCarrier
-from observer.sync.record import Carrier, Record, chained, withheld
+from observer.sync.record import Record, chained, withheld
 from tests.sync.conftest import a_chain
 
 Machine = Callable[[str], Carrier]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from observer.core.clock import now_ms
@@ -22,7 +22,6 @@ from observer.notes.folders.grammar import Fields, fields_of, parts_of
 from observer.notes.folders.writing import Act, NoteVersions
 from observer.redaction.redact import redact_text
 from observer.store.interface import Store
-from observer.store.reader import StoreReader
 
 NEW = writing.NEW
 
@@ -102,15 +101,11 @@ class NoteFiles:
         keeper: Keeper | None = None,
         min_similarity: float = 0.0,
     ) -> None:
-        self._store = store
+        self.store = store
         self.listed = NoteFolders(home)
         self._keeper = keeper
         self.min_similarity = min_similarity
         self.versions = NoteVersions(home, now_ms)
-
-    def reading(self) -> AbstractContextManager[StoreReader]:
-        """Return what reads what is known of their files; see `Store.read`."""
-        return self._store.read()
 
     def remove(self, name: str) -> NoteFolder:
         """Let a note folder be none any more; its files stay. Raises: NotFound."""
@@ -121,12 +116,12 @@ class NoteFiles:
 
     def counts(self) -> Mapping[str, int]:
         """Return how many notes each note folder has, by its path."""
-        with self._store.read() as reader:
+        with self.store.read() as reader:
             return reader.noted_folders()
 
     def list(self, folder: NoteFolder, *, under: str = "") -> Sequence[NoteFile]:
         """Return the files of a note folder, or of a folder inside it, by path."""
-        with self._store.read() as reader:
+        with self.store.read() as reader:
             files = reader.note_files(folder.path)
         return [file for file in files if not under or tree.is_below(file.path, [under])]
 
@@ -137,12 +132,12 @@ class NoteFiles:
 
     def at(self, folder: NoteFolder, path: str) -> NoteFile | None:
         """Return what is known of the file at a path."""
-        with self._store.read() as reader:
+        with self.store.read() as reader:
             return reader.note_file_at(folder.path, path)
 
     def called(self, name: str, *, folder: NoteFolder | None = None) -> Sequence[NoteFile]:
         """Return files by permalink, path, title or alias, in this order; nothing that is near."""
-        with self._store.read() as reader:
+        with self.store.read() as reader:
             return reader.note_files_called(name, folder=folder.path if folder else None)
 
     def beside(self, folder: NoteFolder, path: str) -> Sequence[str]:
@@ -171,7 +166,7 @@ class NoteFiles:
     def targets(self, folder: NoteFolder, relations: Iterable[Relation]) -> Mapping[str, NoteFile]:
         """Return the notes that relations name, by their targets; unknown ones are left out."""
         found: dict[str, NoteFile] = {}
-        with self._store.read() as reader:
+        with self.store.read() as reader:
             for target in dict.fromkeys(each.target for each in relations):
                 name = target.partition("|")[0].partition("#")[0].strip().removesuffix(".md")
                 files = reader.note_files_called(name, folder=folder.path)
@@ -216,7 +211,7 @@ class NoteFiles:
         plain, new = tree.check_path(path), _note_path(target)
         keeper = self._writing()
         writing.move(folder.path, plain, new)
-        self.versions.moved(folder, plain, [(plain, new)])
+        self.versions.keep(folder, plain, "moved", moves=[(plain, new)])
         keeper.sync(folder, [plain, new])
         return self._stored(folder, new)
 
@@ -241,7 +236,9 @@ class NoteFiles:
             raise BadInput(f"{new} is {plain}, or lies in it", hint="name another path")
         before = tree.all_files(folder.path, plain)
         moves = writing.move_folder(folder.path, plain, new)
-        number = self.versions.moved(folder, plain, moves) if moves else None
+        number = None
+        if moves:
+            number = self.versions.keep(folder, plain, "moved", moves=moves).number
         left = tree.all_files(folder.path, plain)
         done = [f"{new}{each[len(plain) :]}" for each in before if each not in set(left)]
         self._writing().sync(folder, [each for each in (*before, *done) if tree.is_note(each)])
@@ -270,7 +267,7 @@ class NoteFiles:
         data, _ = tree.read(folder.path, path)
         if tree.checksum(data) != expected:
             return None
-        return self.versions.keep(folder, path, data, act)
+        return self.versions.keep(folder, path, act, data=data).number
 
     def _writing(self) -> Keeper:
         if self._keeper is None:

@@ -19,7 +19,7 @@ import secrets
 import shutil
 import stat
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -297,13 +297,10 @@ class NoteVersions:
                     found.append(change)
         return found
 
-    def keep(self, folder: NoteFolder, path: str, data: bytes, act: Act) -> int:
-        """Keep a file that is about to be replaced or deleted; return the change's number."""
-        return self._begin(folder, path, act, data=data)[0].number
-
     def take(self, folder: NoteFolder, path: str) -> int:
         """Take a folder out of a note folder; return the change's number. Raises: BadInput."""
-        change, place = self._begin(folder, path, "deleted")
+        change = self.keep(folder, path, "deleted")
+        place = self._place(change.number)
         try:
             with tree.opened_folder(folder.path, f"{path}/."):  # it is there, and no link
                 shutil.move(f"{folder.path}/{path}", place / _WAS)
@@ -311,10 +308,6 @@ class NoteVersions:
             shutil.rmtree(place, ignore_errors=True)
             raise tree.refused(path, error) from error
         return change.number
-
-    def moved(self, folder: NoteFolder, path: str, moves: Iterable[tuple[str, str]]) -> int:
-        """Note that files or folders have other paths now; return the change's number."""
-        return self._begin(folder, path, "moved", moves=tuple(moves))[0].number
 
     def undo(self, number: int | None = None) -> NoteChange:
         """Bring back what a change took away: that of a number, or the latest one.
@@ -335,7 +328,8 @@ class NoteVersions:
                 with suppress(NotFound):
                     now, _ = tree.read(change.folder, change.path)
                     expected = tree.checksum(now)
-                    self.keep(NoteFolder(name="", path=change.folder), change.path, now, "replaced")
+                    of = NoteFolder(name="", path=change.folder)
+                    self.keep(of, change.path, "replaced", data=now)
                 write(change.folder, change.path, data, expected=expected)
             case "moved":
                 for before, after in reversed(change.moves):
@@ -345,15 +339,19 @@ class NoteVersions:
         shutil.rmtree(self._place(change.number), ignore_errors=True)
         return change
 
-    def _begin(
+    def keep(
         self,
         folder: NoteFolder,
         path: str,
         act: Act,
         *,
-        moves: tuple[tuple[str, str], ...] = (),
+        moves: Sequence[tuple[str, str]] = (),
         data: bytes | None = None,
-    ) -> tuple[NoteChange, Path]:
+    ) -> NoteChange:
+        """Note a change that is about to be made, with the file that it takes away, if it does.
+
+        Raises: BadInput (it cannot be kept).
+        """
         number = max(self._numbers(), default=0) + 1
         taken = 0
         for age, old in enumerate(self.all() if number % TIDY_EVERY == 0 else ()):
@@ -376,7 +374,7 @@ class NoteVersions:
                 act=act,
                 folder=folder.path,
                 path=path,
-                moves=moves,
+                moves=tuple(moves),
             )
             create(place / _SAID, msgspec.json.encode(change))
             if data is not None:
@@ -386,7 +384,7 @@ class NoteVersions:
                 f"{self._root} cannot be written: {error.strerror}",
                 hint=remedy(error, "make it writable"),
             ) from error
-        return change, place
+        return change
 
     def _numbers(self) -> list[int]:
         if self._root is None or not self._root.is_dir():

@@ -374,7 +374,7 @@ class Vault:
         whole = bare if is_note(bare) else f"{bare}.md"
         if unread := [path for path in self.left if name_key(path) == name_key(whole)]:
             self.files.sync(self.folder, unread)
-        with self.files.reading() as reader:
+        with self.files.store.read() as reader:
             alike = reader.note_files_spelled(bare, folder=self.folder.path)
         return alike or self._spelled(whole)
 
@@ -382,7 +382,7 @@ class Vault:
         """Return the notes of a path's folder whose file name, or a name, is spelled alike."""
         above = spelling_key(path.rpartition("/")[0])
         stem = path.rpartition("/")[2].rpartition(".")[0]
-        with self.files.reading() as reader:
+        with self.files.store.read() as reader:
             found = {
                 file.path: file
                 for key in dict.fromkeys(map(spelling_key, (stem, *names)))
@@ -442,7 +442,7 @@ class Vault:
         # Notes that are no files are found too, and are left out here.
         project = self.project.uuid if self.project else None
         found = self._memory.recall(text, limit=2 * limit + 20, project=project)
-        with self.files.reading() as reader:
+        with self.files.store.read() as reader:
             files = reader.note_files_of(hit.item.id for hit in found.hits)
         inside = [(files[hit.item.id], hit) for hit in found.hits if hit.item.id in files]
         return [pair for pair in inside if pair[0].folder == self.folder.path][:limit]
@@ -458,7 +458,7 @@ class Vault:
 
     def items(self, files: Iterable[NoteFile]) -> Mapping[int, Item]:
         """Return the notes as they are stored, by id."""
-        with self.files.reading() as reader:
+        with self.files.store.read() as reader:
             return {item.id: item for item in reader.items([file.item for file in files])}
 
     def frontmatter(self, files: Iterable[NoteFile]) -> Mapping[int, dict[str, Any]]:
@@ -467,7 +467,7 @@ class Vault:
         Notes that are not stored at the moment are left out.
         """
         by_id = {file.item: file for file in files}
-        with self.files.reading() as reader:
+        with self.files.store.read() as reader:
             found = reader.frontmatter_of(by_id)
         return {
             item: {
@@ -482,12 +482,12 @@ class Vault:
 
     def claims(self, files: Iterable[NoteFile]) -> Mapping[int, Sequence[Claim]]:
         """Return what notes state, by id."""
-        with self.files.reading() as reader:
+        with self.files.store.read() as reader:
             return reader.claims_of(file.item for file in files)
 
     def edges(self, files: Collection[NoteFile]) -> Mapping[int, Sequence[Edge]]:
         """Return the relations of notes, each in its note's order, by the ids of the notes."""
-        with self.files.reading() as reader:
+        with self.files.store.read() as reader:
             known = reader.relations_of(file.item for file in files)
         named = [one for of_note in known.values() for one in of_note]
         targets = self.files.targets(self.folder, named)

@@ -273,7 +273,7 @@ def test_there_is_nothing_to_undo_at_first_or_without_a_home(trips: Vault, tmp_p
     versions = NoteVersions(None, lambda: 0)
     assert versions.all() == []
     with pytest.raises(BadInput, match="no home"):
-        versions.keep(NoteFolder(name="a", path=str(tmp_path)), "A.md", b"x", "replaced")
+        versions.keep(NoteFolder(name="a", path=str(tmp_path)), "A.md", "replaced", data=b"x")
 
 
 def test_what_is_old_goes_but_for_the_latest(trips: Vault) -> None:
@@ -281,15 +281,15 @@ def test_what_is_old_goes_but_for_the_latest(trips: Vault) -> None:
     versions = NoteVersions(trips.home, lambda: at_ms[0])
     for number in range(1, TIDY_EVERY + 1):
         at_ms[0] = number * KEPT_MS
-        versions.keep(trips.folder, "A.md", b"x", "replaced")
+        versions.keep(trips.folder, "A.md", "replaced", data=b"x")
     assert [each.number for each in versions.all()] == [TIDY_EVERY, TIDY_EVERY - 1]
 
 
 def test_a_change_that_is_not_whole_is_not_listed(trips: Vault) -> None:
     versions = trips.files.versions
-    number = versions.keep(trips.folder, "A.md", b"x", "replaced")
+    number = versions.keep(trips.folder, "A.md", "replaced", data=b"x").number
     place = trips.home.note_versions / str(number)
     (place / "was").unlink()
     (place.with_name("8")).mkdir()
     assert versions.all() == []
-    assert versions.keep(trips.folder, "A.md", b"x", "replaced") == 9
+    assert versions.keep(trips.folder, "A.md", "replaced", data=b"x").number == 9

@@ -168,7 +168,7 @@ def test_a_purged_text_of_a_note_comes_back_only_from_its_file(
     assert within("backup").returncode == 0
     within("down")
     changed = NoteFolder(name="vault", path=str(vault))
-    NoteVersions(home, now_ms).keep(changed, "deep/Customer.md", NOTE.encode(), "replaced")
+    NoteVersions(home, now_ms).keep(changed, "deep/Customer.md", "replaced", data=NOTE.encode())
     assert holding(home, CANARY, CANARY.lower())
 
     preview = within("purge", "--text", CANARY, "--dry-run")
