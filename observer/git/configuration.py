@@ -106,10 +106,10 @@ def _value(text: str, position: int) -> tuple[str, int]:
     is_quoted = False
     while position < len(text) and (char := text[position]) != "\n":
         position += 1
-        if char == "\\" and position < len(text):
+        if char == "\\":
             escaped = text[position : position + 2]
             position += 2 if escaped == "\r\n" else 1
-            if escaped[0] not in "\r\n":
+            if escaped[:1] not in "\r\n":  # nor at the end
                 found.append(_ESCAPES.get(escaped[0], escaped[0]))
         elif char == '"':
             is_quoted = not is_quoted

@@ -293,15 +293,6 @@ def test_a_git_in_the_folder_is_not_the_git(
     trap.visit(way, visitor, plain)
 
 
-def test_a_git_in_the_folder_is_none_at_all(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (plain / "git").write_text("#!/bin/sh\n")
-    (plain / "git").chmod(0o755)
-    monkeypatch.chdir(plain)
-    monkeypatch.setenv("PATH", ".")
-    with pytest.raises(NotFound, match="no absolute folder"):
-        git_output(str(plain), "rev-parse", "HEAD")
-
-
 # --- somebody else's -----------------------------------------------------------------------------
 
 STRANGER = 12345

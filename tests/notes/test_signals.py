@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from observer.core.errors import NotFound
 from observer.core.model import Item, Link, NoteHeader
@@ -349,34 +346,3 @@ def test_a_link_dangles_once_while_no_note_here_is_called_so() -> None:
     assert found("dangling_link", corpus(note, sketch(3, title="Spec", project_id=3)))
     assert not found("dangling_link", corpus(note, sketch(3, title="Spec", project_id=None)))
     assert len(detect(corpus(sketch(1, links=links("Spec", "SPEC"))))) == 1
-
-
-# --- all of them ---------------------------------------------------------------------------------
-
-
-sketches = st.builds(
-    lambda number, age, layer, tag, link, about: (
-        sketch(number, age=age, layer=layer, tags=(tag,), links=links(link)),
-        about,
-    ),
-    st.integers(1, 60),
-    st.integers(0, 500),
-    st.sampled_from(["past", "state", "rule"]),
-    st.sampled_from(["a", "b"]),
-    st.sampled_from(["note 1", "nothing"]),
-    st.integers(0, 2),
-)
-
-
-def as_found(notes: Iterable[tuple[NoteHeader, int]]) -> list[Signal]:
-    given = {note.id: (note, about) for note, about in notes}
-    ordered = [given[number] for number in sorted(given)]
-    return detect(corpus(*(n for n, _ in ordered), about={n.id: about for n, about in ordered}))
-
-
-@given(st.lists(sketches, max_size=40))
-def test_detection_is_deterministic_and_rests_on_notes(notes: list[tuple[NoteHeader, int]]) -> None:
-    signals = as_found(notes)
-    assert signals == as_found(notes)
-    assert len({signal.id for signal in signals}) == len(signals)
-    assert {n for s in signals for n in s.evidence} <= {note.id for note, _ in notes}
