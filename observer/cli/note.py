@@ -25,7 +25,7 @@ from observer.local import client
 from observer.memory.api import Memory
 from observer.notes import drafts
 from observer.notes.drafts import Draft, skills
-from observer.notes.folders.writing import NoteChange
+from observer.notes.folders.note_files import NoteChange
 from observer.notes.pairs import Pair
 from observer.search.handles import SearchOptions
 from observer.tools import note_api, render

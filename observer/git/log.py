@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from observer.core.errors import NotFound, ObserverError
 from observer.core.events import Commit
-from observer.git.configuration import is_partial_clone, read_config
 from observer.git.patch import (
     FIELDS,
     RECORD,
@@ -23,7 +22,7 @@ from observer.git.patch import (
     unquote_path,
 )
 from observer.git.process import git_output, repository_at, stream_lines
-from observer.git.repository import repository_settings
+from observer.git.repository import is_partial_clone, read_config, repository_settings
 from observer.redaction.redact import redact_text
 
 _LOG = (

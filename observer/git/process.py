@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
 from observer.core.errors import NotFound, ObserverError
-from observer.git.configuration import is_safe_directory, user_setting
 from observer.git.launch import (
     PART_BYTES,
     WAIT_S,
@@ -32,8 +31,10 @@ from observer.git.repository import (
     NoRepository,
     Repository,
     find_repository,
+    is_safe_directory,
     mirror,
     refusal,
+    user_setting,
 )
 
 LINE_BYTES = 8192

@@ -21,7 +21,7 @@ from observer.core.config import Settings
 from observer.core.errors import NotFound
 from observer.core.paths import Home
 from observer.notes.folders.folders import NoteFolder
-from observer.notes.folders.writing import NoteVersions
+from observer.notes.folders.note_files import NoteVersions
 from observer.tools import hook_output
 from tests.cli.conftest import Fill, Run
 from tests.importers.played import fixed_bug

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from observer.core.errors import NotFound
-from observer.git import configuration
+from observer.git import repository
 from observer.git.blame import blame_lines
 from observer.git.log import commit_history
 from observer.git.process import WorkTree, git_output, repository_at, uncommitted_paths
@@ -353,16 +353,16 @@ def test_a_folder_that_the_user_trusts_is_read(
     *,
     is_trusted: bool,
 ) -> None:
-    configuration._exceptions.cache_clear()
+    repository._exceptions.cache_clear()
     os.chown(plain, STRANGER, STRANGER)
     for value in values:
         named = value.format(plain, above=plain.parent)
         git(plain.parent, "config", "--global", "--add", "safe.directory", named)
     assert detect_place(str(plain)).git is is_trusted
-    configuration._exceptions.cache_clear()
+    repository._exceptions.cache_clear()
     monkeypatch.setenv("PATH", "/nonexistent")
     assert not detect_place(str(plain)).git, "without git nobody made an exception"
-    configuration._exceptions.cache_clear()
+    repository._exceptions.cache_clear()
 
 
 @rooted

@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 
 from observer.core.paths import Home
 from observer.git import repository as module
-from observer.git.configuration import is_partial_clone, parse_config, read_config, safe_config
 from observer.git.process import git_output
-from observer.git.repository import Repository, find_repository, mirror, repository_settings
+from observer.git.repository import (
+    Repository,
+    find_repository,
+    is_partial_clone,
+    mirror,
+    parse_config,
+    read_config,
+    repository_settings,
+    safe_config,
+)
 from tests.support import Git
 
 TEXTS = [

@@ -15,9 +15,9 @@ from observer.core.errors import NotFound
 from observer.core.paths import Home
 from observer.git import launch as launching
 from observer.git import process, repository
-from observer.git.configuration import run_as_user, user_setting
 from observer.git.launch import GitTimeout, absolute_entries, executable, launch
 from observer.git.process import Blobs, git_at, git_output, repository_at, stream_lines
+from observer.git.repository import run_as_user, user_setting
 from tests.support import Git
 
 Fake = Callable[[str], None]

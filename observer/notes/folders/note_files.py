@@ -1,29 +1,35 @@
 """The API of note folders: which there are, their files, and what the lines of these state.
 
-Text comes from the disk as it is now; what is listed is what the store knows.
+Text comes from the disk as it is now; what is listed is what the store knows. What tools replaced,
+moved or deleted is kept under a number, a folder of `note-versions`: `change.json` says what was
+done, `was` is what was there. A change is kept for `KEPT_MS`, and while all of them have
+`MOST_BYTES`; the latest one is always kept.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple, Protocol
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol
+
+import msgspec
 
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput, DaemonUnavailable, NotFound
+from observer.core.disk import create
+from observer.core.errors import BadInput, DaemonUnavailable, NotFound, remedy
 from observer.core.model import spelling_key
 from observer.core.note_file import NoteFile, Relation
-from observer.core.paths import Home
-from observer.core.value import Value
-from observer.notes.folders import tree, writing
+from observer.core.paths import Home, make_private
+from observer.core.value import Value, decode_json
+from observer.notes.folders import tree
 from observer.notes.folders.folders import FolderPlace, NoteFolder, NoteFolders
 from observer.notes.folders.grammar import Fields, fields_of, parts_of
-from observer.notes.folders.writing import Act, NoteVersions
+from observer.notes.folders.tree import NEW
 from observer.redaction.redact import redact_text
 from observer.store.interface import Store
-
-NEW = writing.NEW
 
 
 class SyncReport(Value):
@@ -84,6 +90,158 @@ class FolderChange(NamedTuple):
     done: list[str]
     left: list[str]
     number: int | None
+
+
+KEPT_MS = 30 * 86_400_000
+MOST_BYTES = 1 << 30
+TIDY_EVERY = 50
+"""Changes between two looks at what was kept for long enough."""
+_SAID, _WAS = "change.json", "was"
+
+
+Act = Literal["replaced", "moved", "deleted"]
+
+
+class NoteChange(Value):
+    """What a tool did to a file or folder, once at `path`; `moves` are paths before and after."""
+
+    number: int
+    at_ms: int
+    act: Act
+    folder: str
+    path: str
+    moves: tuple[tuple[str, str], ...] = ()
+
+
+class NoteVersions:
+    """The changes of one home. Safe to share between threads and processes."""
+
+    def __init__(self, home: Home | None, now_ms: Callable[[], int]) -> None:
+        self._root = home.note_versions if home else None
+        self._now_ms = now_ms
+
+    def all(self) -> list[NoteChange]:
+        """Return the changes that can be undone, the latest first."""
+        found = []
+        for place in map(self._place, reversed(self._numbers())):
+            # One that is half written, or being deleted, cannot be undone.
+            with suppress(OSError, msgspec.DecodeError):
+                change = decode_json((place / _SAID).read_bytes(), NoteChange)
+                if change.moves or os.path.lexists(place / _WAS):
+                    found.append(change)
+        return found
+
+    def take(self, folder: NoteFolder, path: str) -> int:
+        """Take a folder out of a note folder; return the change's number. Raises: BadInput."""
+        change = self.keep(folder, path, "deleted")
+        place = self._place(change.number)
+        try:
+            with tree.opened_folder(folder.path, f"{path}/."):  # it is there, and no link
+                shutil.move(f"{folder.path}/{path}", place / _WAS)
+        except OSError as error:
+            shutil.rmtree(place, ignore_errors=True)
+            raise tree.refused(path, error) from error
+        return change.number
+
+    def undo(self, number: int | None = None) -> NoteChange:
+        """Bring back what a change took away: that of a number, or the latest one.
+
+        What stands in its place is kept as a change of its own. Raises: NotFound, BadInput.
+        """
+        known = self.all()
+        change = next((each for each in known if number in {None, each.number}), None)
+        if change is None:
+            raise NotFound(
+                "no such change of a note folder" if known else "nothing to undo in note folders",
+                hint="list them with: observer note folder history",
+            )
+        match change.act:
+            case "replaced":
+                data = (self._place(change.number) / _WAS).read_bytes()
+                expected = NEW
+                with suppress(NotFound):
+                    now, _ = tree.read(change.folder, change.path)
+                    expected = tree.checksum(now)
+                    of = NoteFolder(name="", path=change.folder)
+                    self.keep(of, change.path, "replaced", data=now)
+                tree.write(change.folder, change.path, data, expected=expected)
+            case "moved":
+                for before, after in reversed(change.moves):
+                    tree.move(change.folder, after, before)
+            case "deleted":
+                self._bring_back(change)
+        shutil.rmtree(self._place(change.number), ignore_errors=True)
+        return change
+
+    def keep(
+        self,
+        folder: NoteFolder,
+        path: str,
+        act: Act,
+        *,
+        moves: Sequence[tuple[str, str]] = (),
+        data: bytes | None = None,
+    ) -> NoteChange:
+        """Note a change that is about to be made, with the file that it takes away, if it does.
+
+        Raises: BadInput (it cannot be kept).
+        """
+        number = max(self._numbers(), default=0) + 1
+        taken = 0
+        for age, old in enumerate(self.all() if number % TIDY_EVERY == 0 else ()):
+            place = self._place(old.number)
+            taken += sum(path.lstat().st_size for path in place.rglob("*"))
+            is_old = self._now_ms() - old.at_ms > KEPT_MS
+            if age and (is_old or taken > MOST_BYTES):
+                shutil.rmtree(place, ignore_errors=True)
+        try:
+            make_private(self._place(number).parent)
+            while True:
+                with suppress(FileExistsError):
+                    self._place(number).mkdir(mode=0o700)
+                    break
+                number += 1
+            place = self._place(number)
+            change = NoteChange(
+                number=number,
+                at_ms=self._now_ms(),
+                act=act,
+                folder=folder.path,
+                path=path,
+                moves=tuple(moves),
+            )
+            create(place / _SAID, msgspec.json.encode(change))
+            if data is not None:
+                create(place / _WAS, data)
+        except OSError as error:
+            raise BadInput(
+                f"{self._root} cannot be written: {error.strerror}",
+                hint=remedy(error, "make it writable"),
+            ) from error
+        return change
+
+    def _numbers(self) -> list[int]:
+        if self._root is None or not self._root.is_dir():
+            return []
+        return sorted(int(each.name) for each in self._root.iterdir() if each.name.isdecimal())
+
+    def _bring_back(self, change: NoteChange) -> None:
+        path = change.path
+        try:
+            with tree.opened_folder(change.folder, path, make=True) as (above, name):
+                with suppress(FileNotFoundError):
+                    os.stat(name, dir_fd=above, follow_symlinks=False)
+                    raise BadInput(
+                        f"there is a {path} in {change.folder} again", hint="move that away first"
+                    )
+                shutil.move(self._place(change.number) / _WAS, f"{change.folder}/{path}")
+        except OSError as error:
+            raise tree.refused(path, error) from error
+
+    def _place(self, number: int) -> Path:
+        if self._root is None:
+            raise BadInput("no home keeps what was in note folders")
+        return self._root / str(number)
 
 
 class NoteFiles:
@@ -203,14 +361,14 @@ class NoteFiles:
     def put(self, folder: NoteFolder, path: str, data: bytes, *, expected: str) -> int | None:
         """Write any file whole, as `write`; return the change by which the old one comes back."""
         number = self._keep(folder, path, "replaced", expected) if expected != NEW else None
-        writing.write(folder.path, path, data, expected=expected)
+        tree.write(folder.path, path, data, expected=expected)
         return number
 
     def move(self, folder: NoteFolder, path: str, target: str) -> NoteFile:
         """Give a note another path; its id stays. Raises: NotFound, BadInput, DaemonUnavailable."""
         plain, new = tree.check_path(path), _note_path(target)
         keeper = self._writing()
-        writing.move(folder.path, plain, new)
+        tree.move(folder.path, plain, new)
         self.versions.keep(folder, plain, "moved", moves=[(plain, new)])
         keeper.sync(folder, [plain, new])
         return self._stored(folder, new)
@@ -223,11 +381,11 @@ class NoteFiles:
         plain = tree.check_path(path)
         keeper = self._writing()
         self._keep(folder, plain, "deleted", expected)
-        writing.remove(folder.path, plain, expected=expected)
+        tree.remove(folder.path, plain, expected=expected)
         keeper.sync(folder, [plain])
 
     def move_folder(self, folder: NoteFolder, path: str, target: str) -> FolderChange:
-        """Give a folder another path, with all that is in it, as `writing.move_folder`.
+        """Give a folder another path, with all that is in it, as `tree.move_folder`.
 
         Raises: NotFound, BadInput, DaemonUnavailable (this process only reads).
         """
@@ -235,7 +393,7 @@ class NoteFiles:
         if tree.is_below(new, [plain]) or new == plain:
             raise BadInput(f"{new} is {plain}, or lies in it", hint="name another path")
         before = tree.all_files(folder.path, plain)
-        moves = writing.move_folder(folder.path, plain, new)
+        moves = tree.move_folder(folder.path, plain, new)
         number = None
         if moves:
             number = self.versions.keep(folder, plain, "moved", moves=moves).number

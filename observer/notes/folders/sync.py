@@ -29,7 +29,6 @@ from observer.notes.folders.items import (
     put_gone,
 )
 from observer.notes.folders.note_files import SyncReport
-from observer.notes.folders.writing import is_draft, remove_drafts
 from observer.redaction.redact import redact_text
 from observer.staleness.anchoring import names_files
 from observer.store.interface import Store
@@ -138,7 +137,7 @@ class FolderSync:
         known = known | dict.fromkeys(touched)
         found = self.walk()
         before_s = now_ns / 10**9 - OLD_DRAFT_S
-        remove_drafts(self._root, filter(is_draft, found.hidden), before_s=before_s)
+        tree.remove_drafts(self._root, filter(tree.is_draft, found.hidden), before_s=before_s)
         changed = [path for path, stat in found.files.items() if known.get(path) != stat]
         gone = [path for path in known if path not in found.files]
         unread = [path for path in gone if tree.is_below(path, found.unread)]

@@ -23,7 +23,7 @@ from observer.core.model import Item, Project, spelling_key, title_key
 from observer.core.note_file import Claim, NoteFile, Relation
 from observer.core.paths import is_inside
 from observer.memory.api import Memory
-from observer.notes.folders import FileText, NoteFolder, tree, writing
+from observer.notes.folders import FileText, NoteFolder, tree
 from observer.notes.folders.grammar import permalink_of
 from observer.notes.folders.note_files import name_key
 from observer.notes.folders.tree import is_note
@@ -507,14 +507,14 @@ class Vault:
         return data
 
     def put(self, path: str, data: bytes) -> tuple[Literal["created", "updated"], str]:
-        """Write a file that is no note, and return its checksum; raises as `writing.write`."""
+        """Write a file that is no note, and return its checksum; raises as `tree.write`."""
         plain = tree.check_path(path)
         try:
             expected = tree.checksum(self.bytes_at(plain))
         except NotFound:
-            expected = writing.NEW
+            expected = tree.NEW
         self.files.put(self.folder, plain, data, expected=expected)
-        return "created" if expected == writing.NEW else "updated", tree.checksum(data)
+        return "created" if expected == tree.NEW else "updated", tree.checksum(data)
 
 
 def observation_permalink(file: NoteFile, claim: Claim) -> str:

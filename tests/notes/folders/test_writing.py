@@ -15,18 +15,18 @@ from typing import NoReturn
 import pytest
 
 from observer.core.errors import BadInput, NotFound
-from observer.notes.folders import NoteFolder, tree, writing
-from observer.notes.folders.writing import KEPT_MS, TIDY_EVERY, NoteVersions
+from observer.notes.folders import NoteFolder, tree
+from observer.notes.folders.note_files import KEPT_MS, TIDY_EVERY, NoteVersions
 from tests.notes.folders.conftest import Vault
 
 ROOT = Path(__file__).parents[3]
 WRITER = """
 import sys
-from observer.notes.folders import tree, writing
+from observer.notes.folders import tree
 folder, expected = sys.argv[1], sys.argv[2]
 for number in range(10**9):
     data = (f"{number} " * 20000).encode()
-    expected = writing.write(folder, "A.md", data, expected=expected)
+    expected = tree.write(folder, "A.md", data, expected=expected)
     print(number, flush=True)
 """
 
@@ -39,7 +39,7 @@ def _refuse(*_: object, **__: object) -> NoReturn:
 def file_system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """What the file system knows: the last is exFAT on an old kernel."""
     if request.param != "Linux":
-        monkeypatch.setattr(writing, "_renameat2", lambda: None)
+        monkeypatch.setattr(tree, "_renameat2", lambda: None)
     if request.param.startswith("neither"):
         monkeypatch.setattr(os, "link", _refuse)
     return str(request.param)
@@ -83,8 +83,8 @@ def test_every_text_of_many_writers_is_kept(vault: Vault) -> None:
 
     def write(text: bytes) -> None:
         try:
-            writing.write(str(vault.root), "A.md", text, expected=expected)
-        except writing.NoteConflict:
+            tree.write(str(vault.root), "A.md", text, expected=expected)
+        except tree.NoteConflict:
             return
 
     threads = [threading.Thread(target=write, args=(text,)) for text in texts]
@@ -98,18 +98,18 @@ def test_every_text_of_many_writers_is_kept(vault: Vault) -> None:
 
 @pytest.mark.parametrize("name", ["x" * 250 + ".md", "名" * 83 + ".md"])
 def test_a_long_name_can_be_written(vault: Vault, name: str) -> None:
-    vault.files.write(vault.folder, name, "alpha", expected=writing.NEW)
-    with pytest.raises(writing.NoteConflict):
-        vault.files.write(vault.folder, name, "beta", expected=writing.NEW)
+    vault.files.write(vault.folder, name, "alpha", expected=tree.NEW)
+    with pytest.raises(tree.NoteConflict):
+        vault.files.write(vault.folder, name, "beta", expected=tree.NEW)
     assert (vault.root / name).read_text() == "alpha"
 
 
 @pytest.mark.usefixtures("file_system")
 def test_notes_are_made_and_moved_on_every_file_system(vault: Vault) -> None:
-    vault.files.write(vault.folder, "a/A.md", "alpha", expected=writing.NEW)
+    vault.files.write(vault.folder, "a/A.md", "alpha", expected=tree.NEW)
     vault.files.move(vault.folder, "a/A.md", "b/B.md")
-    with pytest.raises(writing.NoteConflict):
-        vault.files.write(vault.folder, "b/B.md", "else", expected=writing.NEW)
+    with pytest.raises(tree.NoteConflict):
+        vault.files.write(vault.folder, "b/B.md", "else", expected=tree.NEW)
     before = vault.files.read(vault.folder, "b/B.md")
     vault.files.write(vault.folder, "b/B.md", "beta", expected=before.checksum)
     found = {path.name: path.read_text() for path in vault.root.rglob("*") if path.is_file()}
@@ -126,7 +126,7 @@ def test_nothing_is_moved_over_a_file_or_deleted_unseen(vault: Vault) -> None:
         vault.files.move(vault.folder, "A.md", "B.md")
     with pytest.raises(NotFound):
         vault.files.move(vault.folder, "C.md", "D.md")
-    with pytest.raises(writing.NoteConflict):
+    with pytest.raises(tree.NoteConflict):
         vault.files.delete(vault.folder, "A.md", expected=tree.checksum(b"else"))
     assert sorted(vault.paths()) == ["A.md", "B.md"]
 

@@ -19,7 +19,7 @@ from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.local import client
 from observer.notes.folders import NoteFolder
-from observer.notes.folders.writing import NoteVersions
+from observer.notes.folders.note_files import NoteVersions
 from observer.store.tombstones import Tombstones
 from observer.upkeep.carry_out import PurgeOrder, begin
 from observer.upkeep.shred import finder
