@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -371,15 +371,10 @@ def _sessions(given: object) -> Iterator[AiSession]:
     for key, one in given.items() if isinstance(given, dict) else ():
         if isinstance(one, dict):
             agent = one.get("agent_id")
-            said = agent if isinstance(agent, dict) else {}
-            yield AiSession(
-                key=key, tool=_word(said, "tool"), id=_word(said, "id"), model=_word(said, "model")
-            )
-
-
-def _word(given: dict[str, Any], name: str) -> str:
-    value = given.get(name)
-    return value if isinstance(value, str) else ""
+            said = agent.items() if isinstance(agent, dict) else ()
+            named = {"tool", "id", "model"}
+            words = {name: word for name, word in said if name in named and isinstance(word, str)}
+            yield AiSession(key=key, **words)
 
 
 Source = Literal["git-ai", "entire", "co-authored-by", "assisted-by"]

@@ -247,12 +247,14 @@ def diff_commits(root: str, old: str, new: str) -> tuple[DiffEntry, ...]:
 
 def first_parents(root: str, to: str, *, since: str = "") -> list[str]:
     """Return a commit and its first parents, newest first, up to those reachable from `since`."""
-    return _listed(root, "--first-parent", to, *([f"^{since}"] if since else []))
+    words = ("--first-parent", to, *([f"^{since}"] if since else []))
+    return (git_output(root, "rev-list", *words, "--") or "").split()
 
 
 def reachable_commits(root: str, *commits: str, without: str = "") -> set[str]:
     """Return the hashes of commits reachable from these, less those reachable from `without`."""
-    return set(_listed(root, *commits, *([f"^{without}"] if without else [])))
+    words = (*commits, *([f"^{without}"] if without else []))
+    return set((git_output(root, "rev-list", *words, "--") or "").split())
 
 
 def is_related(root: str, one: str, other: str) -> bool:
@@ -263,10 +265,6 @@ def is_related(root: str, one: str, other: str) -> bool:
 def merge_base(root: str, commits: Sequence[str]) -> str:
     """Return the best common ancestor of these commits, "" if there is none. Raises: NotFound."""
     return git_output(root, "merge-base", "--octopus", *commits) or ""
-
-
-def _listed(root: str, *words: str) -> list[str]:
-    return (git_output(root, "rev-list", *words, "--") or "").split()
 
 
 def _step(header: bytes, files: Iterable[DiffEntry]) -> CommitDiff:

@@ -63,10 +63,10 @@ def near_notes(sources: Sources, item: Item, filters: Filters) -> tuple[Similar,
     cosines = np.zeros(len(places)) if vector is None else view.cosines(places, vector)
     ids = view.ids(places).tolist()
     meanings = dict(zip(ids, cosines.clip(0, 1).tolist(), strict=True))
-    words, near = _words(text), []
+    words, near = {*_WORD.findall(text.casefold())}, []
     for other in sources.reader.items(ids):
         if other.id != item.id and filters.admits(other):
-            others = _words(_text(other))
+            others = {*_WORD.findall(_text(other).casefold())}
             shared = len(words & others) / max(1, len(words | others))
             near.append(Similar(item=other, meaning=meanings[other.id], words=shared))
     near = [one for one in near if one.score >= LEAST_NEAR]
@@ -82,10 +82,6 @@ def _vector(sources: Sources, item: Item, text: str) -> NDArray[np.float32] | No
     view = sources.view
     _, vectors = view.meanings(view.mask(Filters(owner=item.owner), np.array([item.id])))
     return vectors[0] if len(vectors) else sources.encode(text)
-
-
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.casefold()))
 
 
 DAY_MS = 86_400_000

@@ -6,7 +6,7 @@ Whether an older note still holds, no words tell: whoever writes says so by an a
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from operator import neg
+from operator import attrgetter, neg
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -200,13 +200,13 @@ class Pairs:
         }
         standing = {number: note for number, note in notes.items() if not is_superseded(note)}
         leads = {number: {link.leads_to for link in note.links} for number, note in notes.items()}
-        found = []
+        age, found = attrgetter("updated_ms", "id"), []
         for (one, other), cosine in cosines.items():
             is_open = one not in leads[other] and other not in leads[one]  # neither speaks of it
             if is_open and one in standing and other in standing:
-                older, newer = sorted((notes[one], notes[other]), key=_age)
+                older, newer = sorted((notes[one], notes[other]), key=age)
                 found.append((newer, older, cosine))
-        found.sort(key=lambda pair: (-round(pair[2], 2), *map(neg, _age(pair[0]))))
+        found.sort(key=lambda pair: (-round(pair[2], 2), *map(neg, age(pair[0]))))
         return _Near(
             {pair_id(new.id, old.id): (new.id, old.id, cosine) for new, old, cosine in found},
             bare=int(np.count_nonzero(mask)) - len(ids),
@@ -258,7 +258,3 @@ class Pairs:
                         hint=f"add the line `- {kind} [[{other.title}]]` to {item.file}",
                     )
                 return self._notes.link(item.id, other.id, kind=kind, author=author)
-
-
-def _age(note: Item) -> tuple[int, int]:
-    return note.updated_ms, note.id

@@ -369,6 +369,7 @@ EXCERPT_CHARS = 280
 MOST_LISTED = 200
 
 Freshness = Literal["active", "stale"]
+State = Literal["unchanged", "changed", "deleted"]
 
 
 class Hypothesis(Value):
@@ -388,7 +389,7 @@ class Evidence(Value):
     item: int
     title: str
     excerpt: str
-    state: Literal["unchanged", "changed", "deleted"]
+    state: State
 
 
 class Inference(Value):
@@ -503,18 +504,18 @@ class Inferences:
         rests = {item.id: [link for link in item.links if link.kind == EVIDENCE] for item in items}
         wanted = {link.target for links in rests.values() for link in links}
         notes = {note.id: note for note in reader.items(sorted(wanted))}
+
+        def judged(link: Link) -> Evidence:
+            note = notes.get(link.target)
+            is_same = note is not None and note.content_hash == link.hash
+            state: State = "unchanged" if is_same else "changed" if note else "deleted"
+            title = note.title if note else ""
+            return Evidence(item=link.target, title=title, excerpt=link.excerpt, state=state)
+
         found = []
         for item in items:
             origin = decode_json(item.metadata or "{}", dict[str, Any])
-            evidence = tuple(_judged(link, notes.get(link.target)) for link in rests[item.id])
+            evidence = tuple(judged(link) for link in rests[item.id])
             signal, model = origin.get("signal"), origin.get("model", "")
             found.append(Inference(item=item, evidence=evidence, signal=signal, model=model))
         return found
-
-
-def _judged(link: Link, note: Item | None) -> Evidence:
-    state: Literal["unchanged", "changed", "deleted"] = "deleted"
-    if note is not None:
-        state = "unchanged" if note.content_hash == link.hash else "changed"
-    title = note.title if note else ""
-    return Evidence(item=link.target, title=title, excerpt=link.excerpt, state=state)

@@ -215,8 +215,16 @@ def _take_in(home: HomeSide, share: ShareState, pulled: Pulled) -> list[Refused]
             wanted.append((project.id, replace(event, cwd="".join(project.roots[-1:]))))
     for project_id, group in groupby(wanted, key=lambda one: one[0]):
         home.ingest([event for _, event in group], project_id)
+
+    def note_apart(writer: Writer) -> None:
+        # Each with when what is shown was changed.
+        fact = share_fact(share.name, VERSIONS)
+        noted = decode_json(writer.meta(fact) or "{}", dict[str, int])
+        noted |= {one.uuid: one.updated_ms for one in writer.by_uuid(apart).values()}
+        writer.put_meta(fact, msgspec.json.encode(newest(noted, MOST_APART)).decode())
+
     if apart:
-        home.write(partial(_note_apart, share=share.name, uuids=apart))
+        home.write(note_apart)
     return bad
 
 
@@ -240,15 +248,6 @@ class _Aware(Value):
     """When the newest version was made that the sender of one had from others."""
 
     aware_ms: int = LAST
-
-
-def _note_apart(writer: Writer, *, share: str, uuids: Collection[str]) -> None:
-    """Note the newest notes that were changed apart, each with when what is shown was changed."""
-    fact = share_fact(share, VERSIONS)
-    there = writer.by_uuid(uuids).values()
-    known = decode_json(writer.meta(fact) or "{}", dict[str, int])
-    known |= {one.uuid: one.updated_ms for one in there}
-    writer.put_meta(fact, msgspec.json.encode(newest(known, MOST_APART)).decode())
 
 
 def changed_apart(reader: StoreReader, share: str) -> list[Item]:

@@ -222,9 +222,11 @@ def leaving(
         if share.projects and project.id not in share.projects:
             continue
         born = event_id, note_uuid(event_id, at_ms)
+        is_own = item.scope == "personal" or bool(item.person)
+        is_judged = not item.suspicion and item.approval != "provisional"
         if item.deleted_ms is not None:
             yield Leaving(item, project, *born, "")
-        elif project.id in apart or project.id == UNASSIGNED or not _may_leave(item):
+        elif project.id in {UNASSIGNED, *apart} or is_own or not is_judged:
             continue
         elif item.session_id not in active or item.kind != "summary":
             yield Leaving(item, project, *born, _body(reader, item, project, folder))
@@ -244,12 +246,6 @@ def first_leaving(
             break
         after = changes[-1][0]
     return found
-
-
-def _may_leave(item: Item) -> bool:
-    """Return True unless an item is somebody's own, or waits for a person to judge it."""
-    is_trusted = not item.suspicion and item.approval != "provisional"
-    return item.scope != "personal" and is_trusted and not item.person
 
 
 def _send(
@@ -344,8 +340,8 @@ def _body(reader: StoreReader, item: Item, project: Project, folder: str) -> str
     plain = replace(
         item,
         **LOCAL,
-        files_read=_relative(item.files_read),
-        files_modified=_relative(item.files_modified),
+        files_read=tuple(path for path in item.files_read if path[:1] != "/"),
+        files_modified=tuple(path for path in item.files_modified if path[:1] != "/"),
         # They lead by uuid to what they lead to by an id of this home.
         links=tuple(
             replace(link, target=0, title=known.get(link.target, link.title)) for link in item.links
@@ -365,7 +361,3 @@ def bare(item: Item) -> Item:
     if item.kind != "note":
         return replace(item, uuid="")
     return replace(item, uuid="", content_hash="", title=own_title(item))
-
-
-def _relative(paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(path for path in paths if not path.startswith("/"))

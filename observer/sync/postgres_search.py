@@ -162,7 +162,7 @@ class ServerSearch:
     @contextmanager
     def _asking(self, timeout_ms: int) -> Iterator[_Connection]:
         with self._transaction() as connection:
-            self._rows(connection, "settings", (f"{timeout_ms}ms",))
+            connection.execute(self._sql("settings"), (f"{timeout_ms}ms",))
             yield connection
 
     def _rows(

@@ -150,7 +150,12 @@ class TeamSearch:
         self._patience_s = patience_s
         self._codes = Codes(model.stem)
         self._idle: dict[str, list[ServerSearch]] = {}
-        weakref.finalize(self, _close_all, self._idle)
+
+        def close(idle: dict[str, list[ServerSearch]]) -> None:
+            for server in chain.from_iterable(idle.values()):
+                server.close()
+
+        weakref.finalize(self, close, self._idle)
 
     def search(
         self, urls: Iterable[str], question: TeamQuestion, local: Callable[[], SearchHits]
@@ -251,11 +256,6 @@ class TeamSearch:
             limit=question.limit,
             now_ms=question.now_ms,
         )
-
-
-def _close_all(idle: dict[str, list[ServerSearch]]) -> None:
-    for server in chain.from_iterable(idle.values()):
-        server.close()
 
 
 def _why_not(urls: Sequence[str], filters: Filters, wanted: QueryPlan) -> str:

@@ -284,7 +284,11 @@ class FolderPlace:
             stamp = (found.st_mtime_ns, found.st_size)
             if stamp != self._ignored[0]:
                 text = read_head(file, IGNORE_BYTES).decode("utf-8", "replace")
-                self._ignored = (stamp, _parsed(text))
+                for line in map(str.strip, text.splitlines()):
+                    with suppress(ValueError):  # it is no pattern
+                        if line and line[0] != "#":
+                            patterns.append((line[0] != "!", PathPattern(line.removeprefix("!"))))
+                self._ignored = (stamp, patterns)
             patterns = self._ignored[1]
 
         def ignores(path: str, *, is_folder: bool) -> bool:
@@ -324,16 +328,6 @@ def _last_before(root: str, files: Mapping[str, int]) -> dict[str, str]:
         path: next((commit for made_ms, commit in trunk if made_ms <= at_ms), trunk[-1][1])
         for path, at_ms in files.items()
     }
-
-
-def _parsed(text: str) -> list[tuple[bool, PathPattern]]:
-    """Return patterns in their order, each with whether it ignores; what is no pattern is not."""
-    found = []
-    for line in map(str.strip, text.splitlines()):
-        if line and line[0] != "#":
-            with suppress(ValueError):
-                found.append((line[0] != "!", PathPattern(line.removeprefix("!"))))
-    return found
 
 
 def places_holding(

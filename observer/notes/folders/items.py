@@ -364,8 +364,9 @@ class Batch:
         return made
 
     def _is_used(self, permalink: str, item: int) -> bool:
-        asked = {"paths": (), "checksums": (), "permalinks": [permalink]}
-        known = self._writer.note_files_like(self._root, **asked)
+        known = self._writer.note_files_like(
+            self._root, paths=(), checksums=(), permalinks=[permalink]
+        )
         return any(file.gone_ms is None and file.item != item for file in known)
 
     def _stamped(self, file: NoteFile, read: ReadFile) -> NoteFile:

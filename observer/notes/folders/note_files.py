@@ -221,9 +221,8 @@ class NoteVersions:
         return change
 
     def _numbers(self) -> list[int]:
-        if self._root is None or not self._root.is_dir():
-            return []
-        return sorted(int(each.name) for each in self._root.iterdir() if each.name.isdecimal())
+        there = self._root.iterdir() if self._root and self._root.is_dir() else ()
+        return sorted(int(each.name) for each in there if each.name.isdecimal())
 
     def _bring_back(self, change: NoteChange) -> None:
         path = change.path
