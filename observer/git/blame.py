@@ -1,10 +1,9 @@
-"""git blame and file history: commits that made lines of a file or touched it; lines of one.
+"""Commits that made lines of a file or touched it, what they were before, and claims of agents.
 
 Earlier forms of a commit are those that history has no more: a rebase, an amend or a pick keeps
-author and time, a squash the lines only. What commits say of the agents that made them (trailers,
-git-ai notes, Entire checkpoints) are claims, which anybody can write. Format 3.0.0 of git-ai's
-notes: files with lines by key, `---`, and a JSON object that says what the keys stand for: `h_…`
-for people, `s_…::t_…` for a tool call of a session, or of a prompt.
+author and time, a squash the lines only. A note of git-ai (3.0.0) has files with lines by key,
+`---`, and a JSON object that says what the keys stand for: `h_…` for people, `s_…::t_…` for a tool
+call of a session, or of a prompt.
 """
 
 from __future__ import annotations
@@ -43,12 +42,11 @@ _LOG = ("--literal-pathspecs", "log", "--format=%H%x00%an%x00%at%x00%ct%x00%s", 
 class BlamedCommit(Value):
     """A commit that made part of a file. Times are its own; 0 where it is not committed.
 
-    `path` is what the file was called then, empty where nobody asked; `earlier_path` before, where
-    the commit renamed it. `lines` counts those that it made of the ones asked about, `texts` is
-    what they say, `numbers` where they stood; `similar` counts lines that only look like those it
-    made. `before_ms` is when the file was committed last before it, 0 for never. `forms` are
-    commits beside HEAD's history that had some of its lines, the oldest first; `brought` is all
-    that it added to the file.
+    `path` is what the file was called then, `earlier_path` before, where the commit renamed it.
+    `lines` counts those that it made of the ones asked about, `texts` is what they say, `numbers`
+    where they stood; `similar` counts lines that only look like its own. `before_ms` is when the
+    file was committed last before it, 0 for never. `forms` are commits beside HEAD's history that
+    had some of its lines, the oldest first; `brought` is all that it added to the file.
     """
 
     hash: str
@@ -91,8 +89,8 @@ class _Line(NamedTuple):
 def blame_lines(root: str, path: str, *, first: int, last: int) -> list[BlamedCommit]:
     """Return the commits behind some lines of a file as it is on the disk, newest first.
 
-    Those that lines only look like stand behind those that made them. Lines count from 1; the last
-    is included. Raises: NotFound (git does not know the file or such a line, or does not answer).
+    Behind them stand those that lines only look like. Lines count from 1; the last is included.
+    Raises: NotFound (git does not know the file or such a line, or does not answer).
     """
     made = _lines(root, path, first, last, "-w")
     if made is None:

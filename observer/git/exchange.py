@@ -1,8 +1,7 @@
 """Exchanging files with a remote repository: the one place where git speaks to another machine.
 
-Only in repositories that observer made for this: no hook, filter, attribute or link of the remote
-does anything, and whatever asks for a password is refused. Both sides only add files with names of
-their own, so nothing conflicts, and nothing is ever forced.
+Only in repositories that observer made for this: nothing of the remote runs, and no password is
+asked for. Both sides only add files of their own, so nothing conflicts or is forced.
 """
 
 from __future__ import annotations

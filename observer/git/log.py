@@ -74,9 +74,8 @@ def commit_history(
 ) -> Iterator[tuple[int, Commit]]:
     """Yield (committed_ms, commit) of all commits reachable from one, parents before children.
 
-    What `since` contains is left out, unless it is unknown here. Of `at_most` the newest are
-    yielded. Raises: NotFound (no repository, or no git), ObserverError (git found the repository
-    damaged).
+    What `since` contains is left out, unless it is unknown. Of `at_most` the newest are yielded.
+    Raises: NotFound, ObserverError (git found the repository damaged).
     """
     wanted = _range(root, since, to)
     if not wanted:
@@ -246,13 +245,13 @@ def diff_commits(root: str, old: str, new: str) -> tuple[DiffEntry, ...]:
 
 
 def first_parents(root: str, to: str, *, since: str = "") -> list[str]:
-    """Return a commit and its first parents, newest first, up to those reachable from `since`."""
+    """Return a commit and its first parents, newest first, up to those of `since`; or NotFound."""
     words = ("--first-parent", to, *([f"^{since}"] if since else []))
     return (git_output(root, "rev-list", *words, "--") or "").split()
 
 
 def reachable_commits(root: str, *commits: str, without: str = "") -> set[str]:
-    """Return the hashes of commits reachable from these, less those reachable from `without`."""
+    """Return the commits reachable from these, less those from `without`. Raises: NotFound."""
     words = (*commits, *([f"^{without}"] if without else []))
     return set((git_output(root, "rev-list", *words, "--") or "").split())
 

@@ -1,8 +1,4 @@
-"""One commit out of git's log: header, raw entries, then the patch, taken line by line.
-
-Memory is bounded whatever the commit holds: at most `MOST_FILES` files are kept, the rest is
-counted in one last entry.
-"""
+"""One commit out of git's log, taken line by line; memory is bounded whatever it holds."""
 
 from __future__ import annotations
 
@@ -125,11 +121,10 @@ class CommitParser:
 class FilePatch:
     """One file of a commit: what its patch adds and removes is counted, and named.
 
-    Counts are None until the patch begins, and for binary content. `symbols` are the functions,
-    classes and sections whose defining lines are touched, and those around (named by a hunk) where
-    something inside them changes: what is added behind a function does not change that. `names` are
-    identifiers in added lines that are not in removed ones, in the order in which they first stand.
-    Those lines are redacted first: a value beside a key must not come out as a name.
+    Counts are None until the patch begins, and for binary content. Symbols are functions, classes
+    and sections whose defining lines are touched, and those around (named by a hunk) where
+    something inside them changes. Names are identifiers in added lines that are not in removed
+    ones; the lines are redacted first, so that no value beside a key comes out as a name.
     """
 
     def __init__(self, name: bytes, status: _Status, *, old: bytes = b"") -> None:

@@ -1,8 +1,7 @@
 """Asking git about a repository and its work tree: the same answer whatever is configured.
 
 git gets a stand-in for the repository's configuration (`mirror`), no transport, none of git's
-variables from our environment and a time limit. Needs git 2.32 or newer. Paths are relative to the
-work tree; one that is not valid UTF-8 matches no file.
+variables from our environment and a time limit. Needs git 2.32 or newer.
 """
 
 from __future__ import annotations
@@ -98,10 +97,9 @@ def git_output(root: str, *words: str, wait_s: float = WAIT_S) -> str | None:
 def stream_lines(root: str, words: Sequence[str], *, record: bytes, fields: int) -> Iterator[bytes]:
     """Yield the lines git prints, each cut at `LINE_BYTES`, without holding more than one.
 
-    A record is yielded as a whole, up to `RECORD_BYTES`: it begins with `record` at the start of a
-    line and ends with the line of the last of its `fields`, each ended by `record`. Raises:
-    NotFound (git does not answer), ObserverError (git failed; what was yielded before is right but
-    not all).
+    A record is yielded as a whole, up to `RECORD_BYTES`: from a line that begins with `record` to
+    that with the last of its `fields`, each ended by `record`. Raises: NotFound (git does not
+    answer), ObserverError (git failed; what was yielded before is right but not all).
     """
     with tempfile.TemporaryFile() as stderr:
         with git_at(root)(words, errors=stderr) as git:

@@ -1,11 +1,8 @@
 """The repository around a folder, found without running git; its configuration; its safe mirror.
 
-`find_repository` searches as git does, but takes no bare repository inside a work tree
-(`safe.bareRepository=explicit`), nor `core.worktree`: the work tree is where `.git` is.
-
-git never sees the repository's own configuration: `mirror` makes a stand-in for the folder that
-`GIT_COMMON_DIR` names, of links to objects and refs and what only describes the format. The user's
-own configuration is read with git commands that run nothing.
+Unlike git, `find_repository` takes no bare repository inside a work tree, nor `core.worktree`. git
+never sees the repository's own configuration: `mirror` makes a stand-in for the folder that
+`GIT_COMMON_DIR` names, of links to objects and refs and what only describes the format.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Drafts of notes from what the memory holds: decision records, runbooks, how a project is tested.
 
-Pure: the same items give the same Markdown. Every line ends in the id of the item that it is from.
-Skills are commands that were run after one another again and again.
+The same items give the same Markdown. Every line ends in the id of the item that it is from.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Reads of notes: lists, histories, links, claims, approved rules, notes near each other.
-
-A note knows those of its own project and those that belong to none. Nearness combines vectors,
-which take related notes for duplicates, and words, which miss paraphrases.
-"""
+"""Reads of notes: lists, histories, links, claims, approved rules, notes near each other."""
 
 from __future__ import annotations
 
@@ -164,8 +160,7 @@ class NoteReader:
     ) -> Sequence[Item]:
         """Return notes, newest first: those of a project and those of none; all without one.
 
-        `narrow.kinds` of ``("inference",)`` lists inferences. Raises: NotFound, Ambiguous (the
-        project, or the session).
+        Inferences only if `narrow.kinds` names them. Raises: NotFound, Ambiguous.
         """
         with self._store.read() as reader:
             return reader.recent(self._filters(reader, project, narrow), limit=limit)

@@ -1,7 +1,4 @@
-"""Writes of notes. Every change is an event, and returns after the commit.
-
-A change needs an exact handle (id or whole uuid), and can be undone.
-"""
+"""Writes of notes. Every change is an event, returns after the commit, and can be undone."""
 
 from __future__ import annotations
 
@@ -100,9 +97,8 @@ class Notes(NoteReader):
     def undo(self, handle: int | str, *, author: Author = "agent") -> Item:
         """Take back the last change of a note that still stands, and return it as it was before.
 
-        If another note replaced it and nothing else happened, that is taken back. Of what was
-        captured only a deletion can be. Raises: as `edit`; BadInput (nothing happened, or its key
-        is another's).
+        Of what was captured only a deletion is. Raises: as `edit`; BadInput (nothing happened, or
+        its key is another's).
         """
         with self._store.read() as reader:
             found = reader.item(self._exact(reader, handle), deleted=True)
@@ -183,8 +179,7 @@ class Notes(NoteReader):
     ) -> Remembered:
         """Store a note, in the project named, else in the one around a folder, new or known.
 
-        Raises: BadInput (as `check`, or nothing is recorded of the folder), SecretRefused,
-        NotFound, Ambiguous (the project, or a link), RuleUserOnly (the rule is approved).
+        Raises: BadInput, SecretRefused, NotFound, Ambiguous (the project, or a link), RuleUserOnly.
         """
         check(note)
         body = self._body(note)
@@ -361,10 +356,7 @@ class Notes(NoteReader):
         place: tuple[int | None, str],
         author: Author,
     ) -> None:
-        """Refuse links to what this owner or this project, a note's `place`, knows nothing of.
-
-        What a note supersedes must be of its own place.
-        """
+        """Refuse links to what this owner or this project, a note's `place`, knows nothing of."""
         for each in links:
             target = reader.item(each.item)
             if (

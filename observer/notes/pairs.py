@@ -215,8 +215,7 @@ class Pairs:
     def settle(self, wanted: Settlement, *, author: Author = "agent") -> Item:
         """Say what holds of a pair, and return the note that holds.
 
-        Raises: NotFound, Ambiguous, BadInput (one note alone; content and `merge` go together; a
-        file says so itself), RuleUserOnly, SecretRefused.
+        Raises: as `Notes.remember`; BadInput (one note alone; content and `merge` go together).
         """
         item, other = self._notes.get(wanted.id), self._notes.get(wanted.other)
         if item.id == other.id:

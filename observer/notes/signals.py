@@ -1,8 +1,7 @@
 """Signals: what the notes imply but nobody has written down, and the triage of each.
 
-Signals are found without a language model when a note has changed, and not stored; triage is an
-event. Inferences are hypotheses that a person approved: they rest on notes, never on each other,
-and no search finds them.
+They are found without a language model, and not stored. Inferences are hypotheses that a person
+approved: they rest on notes, never on each other, and no search finds them.
 """
 
 from __future__ import annotations
@@ -67,9 +66,8 @@ class Signal(Value):
 class Corpus:
     """Notes as detectors see them; `ids` have `vectors`, `gone` are titles of deleted ones.
 
-    `bare` is the share of the notes that has no meaning. `near` are pairs of notes, the second
-    among the nearest of the first; `newer` of a note of how things are and a newer one, nearby, of
-    what happened since.
+    `bare` is the share of the notes without meaning, `near` pairs of neighbours, `newer` pairs of
+    how things are and what happened since.
     """
 
     def __init__(

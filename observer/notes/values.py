@@ -37,9 +37,8 @@ class Note(Value):
     """What to remember.
 
     `confidence` is 0 to 1. `key` makes it replace the note under that key in its scope. Without a
-    `layer` the type decides it: decisions are past, rules are rules, all else is state.
-    `supersedes` and `amends` name notes by id, `links` anything else. `expires_ms` is when it stops
-    to hold. `metadata` is any JSON object and is kept as it is.
+    `layer` the type decides it. `supersedes` and `amends` name notes by id, `links` anything else.
+    `expires_ms` is when it stops to hold.
     """
 
     content: str

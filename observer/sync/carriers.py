@@ -1,7 +1,7 @@
 """Which carrier a share's address means, and how it is made, joined and opened.
 
-postgresql://host/database     a server git@host:path, ssh://…, *.git  a git repository of its own
-anything else                  a folder
+``postgresql://host/database`` is a server, ``git@host:path``, ``ssh://…`` and ``*.git`` a git
+repository of its own, anything else a folder.
 """
 
 from __future__ import annotations
@@ -73,8 +73,7 @@ def open_team(url: str, home_folder: Path) -> FolderCarrier | ServerTeam:
 def create_share(url: str, home_folder: Path, *, person: str) -> FolderCarrier | ServerTeam:
     """Found a share: of files with this machine as its first member, on a server without any.
 
-    Raises: BadInput (something else lies there), ShareUnavailable (it cannot be written, or an
-    extra is not installed).
+    Raises: BadInput (something else lies there), ShareUnavailable (as `open_carrier`).
     """
     with _extras():
         if is_server(url):
@@ -91,8 +90,7 @@ def create_share(url: str, home_folder: Path, *, person: str) -> FolderCarrier |
 def join_share(url: str, home_folder: Path, code: str) -> FolderCarrier:
     """Make this machine a member of a share of files that it was invited to.
 
-    Raises: BadInput (the code is of another share, or was used; a server takes none),
-    ShareUnavailable (as `open_carrier`, or the invitation has not arrived).
+    Raises: BadInput (of the code), ShareUnavailable (the invitation has not arrived).
     """
     if is_server(url):
         raise BadInput(

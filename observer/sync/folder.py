@@ -1,7 +1,6 @@
 """A share in a folder that a file synchroniser or a mounted bucket carries, or in a git repository.
 
-Files may arrive in any order, in parts, twice under other names, late. What has not arrived whole
-is passed over, named, and read when it has.
+Files may arrive in any order, twice, late, in parts: what is not whole is named and read later.
 """
 
 from __future__ import annotations
@@ -43,8 +42,7 @@ LOOK_S, LOOK_AT_REMOTE_S = 1.0, 30.0
 class FolderCarrier:
     """The segments in a folder, or in the clone that a home has of a git repository.
 
-    What could not be pushed goes with the next push. Raises: ShareUnavailable (there are none, or
-    no key to them, or the remote holds other branches).
+    Raises: ShareUnavailable (there are none, no key to them, or other branches).
     """
 
     def __init__(self, url: str, home: Path, *, is_git: bool = False) -> None:

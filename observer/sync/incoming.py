@@ -1,7 +1,6 @@
 """What a home takes in of a share, and a whole round of it: then what has changed here is sent.
 
-Each record becomes an event, whose id follows from the record; only then it counts as known. Every
-step may be repeated, which changes nothing.
+Each record becomes an event, whose id follows from it. Every step may be repeated.
 """
 
 from __future__ import annotations
@@ -56,8 +55,7 @@ class Round(NamedTuple):
 def sync_once(home: HomeSide, name: str, carrier: Carrier) -> Round:
     """Fetch and take in what is there, then send what has changed here.
 
-    In this order a home that was restored finds out what it once sent. Raises: ShareUnavailable,
-    StoreUnavailable; what was done stays done.
+    In this order a restored home finds out what it once sent. Raises: ShareUnavailable.
     """
     taken, refused = pull(home, name, carrier)
     sent = push(home, name, carrier)
@@ -167,8 +165,7 @@ def _go_on(home: HomeSide, share: ShareState, behind: Record | None, own: tuple[
     """Give the records that wait another place in the chain.
 
     It is `behind` a record that this home, which was restored, does not know. Without one it goes
-    on under another uuid: what is there in our name is another home's now (`own` is where it
-    stood).
+    on under another uuid: what is there in our name is another home's now.
     """
     if behind:
         anew = replace(share, sequence=behind.sequence, hash=behind.hash())

@@ -1,13 +1,11 @@
 """Who is in a share of files: each machine's keys, and the signed statements that let it in.
 
 A machine has an Ed25519 key that signs, from which its id is made, and an X25519 key that age
-encrypts to; both lie in the home, mode 0600. The share's id is that of the machine that founded it.
-
-In `members/` lie cards ("this machine is let in", signed by one that is in), claims ("this
-machine's records are of that origin", by itself) and ends ("it signs nothing after segment N", by
-itself or the founder). An end names the cards that the machine had signed by then, so a removed one
-lets in nobody; homes keep the ends that they saw. An invitation is the card of a machine that is
-none yet; its secrets are the code. To join is to rotate.
+encrypts to. The share's id is that of the machine that founded it. In `members/` lie cards ("this
+machine is let in", signed by one that is in), claims ("this machine's records are of that origin",
+by itself) and ends ("it signs nothing after segment N", by itself or the founder), which name the
+cards that it had signed by then: a removed one lets in nobody. An invitation is the card of a
+machine that is none yet; its secrets are the code. To join is to rotate.
 """
 
 from __future__ import annotations
@@ -52,10 +50,7 @@ class ShareFile(Value):
 
 
 class Identity(Value):
-    """The secrets of one machine in one share.
-
-    `seed` signs, `secret` and `former` (before rotations) read; `names` reads the names of members.
-    """
+    """The secrets of a machine in a share: `seed` signs, `secret` and `former` read."""
 
     share: str
     seed: str
@@ -130,8 +125,7 @@ class Member(Value):
 class ShareMemory(Value):
     """What a home remembers of a share that nobody can take back.
 
-    `ends` by the name of their file, `origins` with the root that claimed each first, `let_in` for
-    whom the keys of all segments were wrapped.
+    `ends` by their file, `origins` with the root that claimed each, `let_in` who got all keys.
     """
 
     ends: Mapping[str, Signed] = {}
@@ -308,10 +302,7 @@ def join(folder: Path, home: Path, code: str) -> Identity:
 
 
 def succeed(folder: Path, home: Path, old: Identity, person: str, *, last: int) -> Identity:
-    """Give a machine fresh keys, and end the old ones last: killed before, both are in.
-
-    last: the greatest sequence that it has sent.
-    """
+    """Give a machine that sent up to `last` fresh keys, and end the old ones last."""
     fresh = msgspec.structs.replace(
         old, seed=secrets.token_hex(32), secret=new_secret(), former=(old.secret, *old.former)
     )

@@ -1,8 +1,4 @@
-"""What leaves a home for a share: chosen, redacted, chained, and carried away.
-
-Records are made in one transaction with the note of what left, and wait in the database until the
-carrier has them.
-"""
+"""What leaves a home for a share: chosen, redacted, chained, and carried away."""
 
 from __future__ import annotations
 
@@ -189,8 +185,7 @@ def _begun_anew(home: HomeSide, writer: Writer, share: ShareState) -> ShareState
 def kept_apart(reader: StoreReader, policies: Policies, name: str) -> dict[int, str]:
     """Return the names of the projects whose policy lets nothing leave for a share.
 
-    What a policy has kept is kept until one that can be read lets it go: a missing folder says
-    nothing.
+    What was kept stays so while its folder is missing, which says nothing.
     """
     projects = reader.projects()
     unknown = {one.id for one in projects if not any(map(os.path.isdir, one.roots))}
@@ -207,8 +202,8 @@ def leaving(
 ) -> Iterator[Leaving]:
     """Yield what leaves of some items, by today's rules; of deleted ones all.
 
-    apart: projects of which nothing leaves; folder: the person's own. What a session comes to
-    leaves once that is over: until then it grows with every event.
+    apart: projects of which nothing leaves; folder: the person's own. A summary leaves once its
+    session is over.
     """
     projects = {project.id: project for project in reader.projects()}
     active = {one.id for one in reader.sessions(active=True, limit=LAST)}

@@ -1,8 +1,4 @@
-"""A share on a PostgreSQL server, which itself decides what each person's role sees and adds.
-
-The owner of the database makes and removes logins, and is not who shares. The server's rules are in
-`sql/schema.sql`.
-"""
+"""A share on a PostgreSQL server, which itself decides what each person's role sees and adds."""
 
 from __future__ import annotations
 
@@ -47,8 +43,7 @@ _Connection = psycopg.Connection[tuple[object, ...]]
 class PostgresCarrier:
     """The records in a database; `url` has the login of one person.
 
-    Raises: ShareUnavailable (no server, too old, no share or one of a later format, or the login is
-    no member's, or one that no rule binds).
+    Raises: ShareUnavailable (no server, too old, no share, a later format, or no fit login).
     """
 
     def __init__(self, url: str) -> None:

@@ -1,7 +1,6 @@
 """Asking a share on a PostgreSQL server for what may answer a search, and giving it items.
 
-The server finds candidates; which answer best is decided where the question was asked. Each time is
-a transaction with settings of its own, so that a pool may stand between.
+Each time is a transaction with settings of its own, so that a pool may stand between.
 """
 
 from __future__ import annotations

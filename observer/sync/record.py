@@ -1,7 +1,6 @@
 """A record of a share: what one home lets others know of one item, and how records are checked.
 
-The records of a home (their *origin*) in a share form a chain. A change is a later record, a
-deletion a tombstone; nothing is rewritten.
+The records of a home (their *origin*) in a share form a chain; nothing is rewritten.
 """
 
 from __future__ import annotations
@@ -41,9 +40,8 @@ class Record(Value):
 
     `origin` is the uuid of a home, `sequence` counts its records in this share from 1 without gaps,
     `previous` is the hash of the one before ('' of the first). `author` is what its sender calls
-    himself: whose it is, the carrier says. `body` is the item as JSON, without what only its
-    machine knows; a tombstone has none, one that was purged later ("withheld") the hash that it
-    had.
+    himself. `body` is the item as JSON; a tombstone has none, one that was purged later
+    ("withheld") the hash that it had.
     """
 
     origin: str
@@ -107,8 +105,7 @@ def chained(
 ) -> tuple[list[Record], list[Refused]]:
     """Return the records that continue the chain of their origin, and what does not.
 
-    last: (sequence, hash) of the newest known record of each origin. What follows a broken link of
-    one origin is refused; other origins go on.
+    last: (sequence, hash) of the newest known record of each origin.
     """
     known = dict(last)
     taken: list[Record] = []

@@ -98,11 +98,7 @@ class NoteFolders:
             ) from error
 
     def add(self, path: str, *, name: str = "", project: str = "") -> NoteFolder:
-        """Add a folder, or return it if it is one already.
-
-        Raises: BadInput (it is no folder, in another note folder or around one, in our home, the
-        user's home as a whole or the system's; the name is taken).
-        """
+        """Add a folder, or return it if it is one already. Raises: BadInput."""
         if not path:
             raise BadInput("the folder has no name", hint="name the folder that holds the notes")
         try:

@@ -1,9 +1,9 @@
 """The text of a Markdown note: its frontmatter, and what its lines state.
 
-Head (the frontmatter with its dashes) and body are the text; an edit of fields leaves every other
-byte as it was. A claim is a paragraph, heading or list item like `[category] text #tag (context)`,
-or any that has a `#tag`. A relation is a list item `kind [[Target]] (context)`, or a `[[Target]]`
-anywhere. Code, quotations, tasks, callouts and time codes state nothing.
+An edit of fields leaves every other byte as it was. A claim is a paragraph, heading or list item
+like `[category] text #tag (context)`, or any that has a `#tag`. A relation is a list item `kind
+[[Target]] (context)`, or a `[[Target]]` anywhere. Code, quotations, tasks, callouts and time codes
+state nothing.
 """
 
 from __future__ import annotations
@@ -74,8 +74,7 @@ def _scalar(kind: str, text: str) -> str:
 def fields_of(text: str, scalar: Callable[[str, str], Any] = _scalar) -> Fields | None:
     """Return the fields of a YAML mapping; None where it is malformed, none where it is empty.
 
-    Scalars become strings: True is ``"True"``, a date ISO 8601, null empty, all else as written;
-    `scalar` makes something else of their kind and text.
+    Unless `scalar` reads them otherwise, scalars become strings: ``"True"``, ISO 8601, as written.
     """
     try:
         node = yaml.compose(text.replace("\0", ""), Loader=_LOADER)

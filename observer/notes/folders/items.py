@@ -1,7 +1,7 @@
 """From the text of a file to the note: what is stored, without secrets. Pure.
 
-A file keeps its note by its path, else by its content or by the permalink in its frontmatter, where
-the file that had them is not there any more. Many notes are parsed on another core.
+A file keeps its note by its path, else by its content or the permalink in its frontmatter, where
+the file that had them is not there any more.
 """
 
 from __future__ import annotations
@@ -57,11 +57,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class ParsedNote(NamedTuple):
-    """What a file says. Nothing of it holds a secret.
-
-    `permalink`, if any, and the times are those of the frontmatter, `tags` those of the claims too;
-    `suspicion` is that of title and body.
-    """
+    """What a file says, without secrets; `permalink` and the times as its frontmatter has them."""
 
     title: str
     type: str

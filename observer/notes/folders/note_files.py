@@ -1,9 +1,7 @@
 """The API of note folders: which there are, their files, and what the lines of these state.
 
-Text comes from the disk as it is now; what is listed is what the store knows. What tools replaced,
-moved or deleted is kept under a number, a folder of `note-versions`: `change.json` says what was
-done, `was` is what was there. A change is kept for `KEPT_MS`, and while all of them have
-`MOST_BYTES`; the latest one is always kept.
+Text comes from the disk as it is now; what is listed is what the store knows. What tools took away
+lies in a folder of `note-versions` by number: what was done in `change.json`, the rest in `was`.
 """
 
 from __future__ import annotations
@@ -33,10 +31,9 @@ from observer.store.interface import Store
 
 
 class SyncReport(Value):
-    """What a sync did. `skipped` are files that are not stored, each with the reason.
+    """What a sync did; `skipped` are files that are not stored, each with the reason.
 
-    `files` are those on the disk, `left` the paths that were not read in time. `synced_ms` is when
-    all of the folder was last read.
+    `left` are paths that were not read in time, `synced_ms` is when all was last read.
     """
 
     files: int = 0
@@ -182,10 +179,7 @@ class NoteVersions:
         moves: Sequence[tuple[str, str]] = (),
         data: bytes | None = None,
     ) -> NoteChange:
-        """Note a change that is about to be made, with the file that it takes away, if it does.
-
-        Raises: BadInput (it cannot be kept).
-        """
+        """Note a change about to be made, with the file that it takes away. Raises: BadInput."""
         number = max(self._numbers(), default=0) + 1
         taken = 0
         for age, old in enumerate(self.all() if number % TIDY_EVERY == 0 else ()):
@@ -246,8 +240,7 @@ class NoteVersions:
 class NoteFiles:
     """The note folders of one home; safe to share between threads.
 
-    Without a `home` there are no folders, without a `keeper` it only reads; `min_similarity` is the
-    least score of a note that is found by meaning.
+    Without a `keeper` it only reads; `min_similarity` is the least score of what meaning finds.
     """
 
     def __init__(
@@ -373,10 +366,7 @@ class NoteFiles:
         return self._stored(folder, new)
 
     def delete(self, folder: NoteFolder, path: str, *, expected: str) -> None:
-        """Delete a note's file, unless it is another one than expected.
-
-        Raises: NotFound, NoteConflict, BadInput (as `read`), DaemonUnavailable.
-        """
+        """Delete a note's file. Raises: NotFound, NoteConflict, BadInput, DaemonUnavailable."""
         plain = tree.check_path(path)
         keeper = self._writing()
         self._keep(folder, plain, "deleted", expected)

@@ -96,8 +96,7 @@ class FolderSync:
     def catch_up(self, *, within_s: float, is_over: Callable[[], bool]) -> SyncReport:
         """Bring the store up to date with all files, in a time at most; raises as `scan`.
 
-        A walk and a batch may take longer. A scan of another thread is waited for. Files that are
-        as they were the last time are not compared with the store.
+        Files that are as they were the last time are not compared with the store.
         """
         until_s = time.monotonic() + within_s
 
@@ -112,10 +111,7 @@ class FolderSync:
             self._scanning.release()
 
     def scan(self, *, go_on: GoOn = lambda _: True) -> SyncReport:
-        """Bring the store up to date with all files.
-
-        Raises: NotFound (the folder is not there; its notes stay), StoreUnavailable.
-        """
+        """Bring the store up to date with all files. Raises: NotFound (its notes stay)."""
         with self._scanning:
             return self._scanned(go_on, self._stored_stats())
 

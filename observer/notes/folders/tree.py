@@ -1,11 +1,8 @@
 """The files of a note folder, without ever leaving it: no link is followed, no `..` leads out.
 
-Hidden files and folders do not exist here; what the folder's `.gitignore` names is left alone.
-
-Files are written whole or not at all, and never over what somebody else wrote meanwhile. A draft is
-written and synced beside the file under a hidden name. Where the system can, both then change
-places in one step, and back if what was replaced is not what was expected. What lost is kept beside
-the file under a hidden name. Elsewhere hard links, or a check and a rename, have to do.
+Hidden files and folders do not exist here. A write never replaces what somebody else wrote
+meanwhile: where the system can, file and hidden draft change places in one step, and back if what
+was replaced is not what was expected. What lost is kept beside the file under a hidden name.
 """
 
 from __future__ import annotations
@@ -326,8 +323,7 @@ def move(folder: str, path: str, target: str) -> None:
 def move_folder(folder: str, path: str, target: str) -> list[tuple[str, str]]:
     """Give a folder another path, with all that is in it; return the paths before and after.
 
-    Into a folder that is there it goes one by one; what has its name there already stays. Raises:
-    BadInput (a file is there, or it lies in itself), NotFound.
+    Into a folder that is there it goes one by one. Raises: BadInput (a file is there), NotFound.
     """
     try:
         move(folder, path, target)
