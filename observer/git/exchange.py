@@ -45,6 +45,7 @@ _ENVIRONMENT = {
 }
 _BRANCH = "refs/heads/observer"
 _THEIRS = "refs/remotes/share/observer"
+_FETCH = ("fetch", "--quiet", "--no-tags", "--")
 
 
 class Exchange:
@@ -86,7 +87,7 @@ class Exchange:
                 hint="name an empty repository that is for nothing else",
             )
         if refs.get(_BRANCH, "") != self._commit_at(_THEIRS):
-            self._fetch()
+            self._git(*_FETCH, self._url, f"+{_BRANCH}:{_THEIRS}")
         if not refs or self._is_brought():
             return
         self._commit()
@@ -105,7 +106,7 @@ class Exchange:
             try:
                 self._git("push", "--quiet", "--no-verify", "--", self._url, f"HEAD:{_BRANCH}")
             except ShareUnavailable:
-                self._fetch()
+                self._git(*_FETCH, self._url, f"+{_BRANCH}:{_THEIRS}")
                 if self._is_brought():  # else it was rejected because of what was just fetched
                     raise
             else:
@@ -115,9 +116,6 @@ class Exchange:
             time.sleep(random.uniform(0, PAUSE_S * tried))  # noqa: S311 - no secret
             self.bring()
         raise ShareUnavailable(f"others push to {self._url} all the time", hint="try again later")
-
-    def _fetch(self) -> None:
-        self._git("fetch", "--quiet", "--no-tags", "--", self._url, f"+{_BRANCH}:{_THEIRS}")
 
     def _is_brought(self) -> bool:
         return not self._git("merge-base", "--is-ancestor", _THEIRS, "HEAD", fails="no")

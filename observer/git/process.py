@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from functools import cache
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
@@ -80,6 +79,7 @@ _ENVIRONMENT = {
 
 _log = logging.getLogger(__name__)
 _stalled: dict[str, float] = {}
+_refused: set[str] = set()
 
 
 def git_output(root: str, *words: str, wait_s: float = WAIT_S) -> str | None:
@@ -150,7 +150,7 @@ def git_at(root: str) -> Callable[..., GitProcess]:
             f"git cannot be run safely: {error.filename}: {error.strerror}",
             hint="make a folder for temporary files writable",
         ) from error
-    if not repository.is_bare:
+    if repository.root != repository.git_dir:  # it is not bare
         located["GIT_WORK_TREE"] = repository.root
     environ = environment(os.environ) | _ENVIRONMENT | located
 
@@ -171,17 +171,15 @@ def repository_at(root: str) -> Repository:
     if found is None:
         raise NoRepository(f"no git repository at {root}", hint="name a folder of one")
     if refused and not is_safe_directory(found.root):
-        _note_refusal(found.root, refused)
+        if found.root not in _refused:
+            _refused.add(found.root)
+            said = "git is not run in %s: %s; events there are kept without it"
+            _log.warning(said, found.root, refused)
         raise ForeignRepository(
             f"git is not run in {found.root}: {refused}",
             hint=f"if you trust it: git config --global --add safe.directory {found.root}",
         )
     return found
-
-
-@cache
-def _note_refusal(root: str, reason: str) -> None:
-    _log.warning("git is not run in %s: %s; events there are kept without it", root, reason)
 
 
 def _stall(root: str, error: GitTimeout, *, is_patient: bool = True) -> NotFound:

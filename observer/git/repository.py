@@ -246,11 +246,6 @@ class Repository(NamedTuple):
     common_dir: str
     owned: tuple[str, ...]
 
-    @property
-    def is_bare(self) -> bool:
-        """Whether there is no work tree."""
-        return self.root == self.git_dir
-
 
 def find_repository(folder: str) -> Repository | None:
     """Return the repository around an existing folder, whoever owns it; ValueError for no path."""
@@ -331,8 +326,10 @@ _known: dict[tuple[str, str], tuple[tuple[FileStamp, FileStamp], str]] = {}
 
 def mirror(repository: Repository) -> str:
     """Return the stand-in of a repository, up to date. Raises: OSError (it cannot be written)."""
-    files = _files(repository)
-    stamps = (file_stamp(files[0]), file_stamp(files[1]))
+    stamps = (
+        file_stamp(f"{repository.common_dir}/config"),
+        file_stamp(f"{repository.git_dir}/config.worktree"),
+    )
     above = str(home().run)
     key = (above, repository.git_dir)
     if (known := _known.get(key)) and known[0] == stamps and os.path.exists(f"{known[1]}/config"):
@@ -344,15 +341,10 @@ def mirror(repository: Repository) -> str:
 
 def repository_settings(repository: Repository) -> list[Setting]:
     """Return what the repository's own configuration says, that of its work tree last."""
-    shared, own = _files(repository)
-    found = list(parse_config(read_config(shared)))
+    found = list(parse_config(read_config(f"{repository.common_dir}/config")))
     if any(setting.name == "extensions.worktreeconfig" for setting in found):
-        found += parse_config(read_config(own))
+        found += parse_config(read_config(f"{repository.git_dir}/config.worktree"))
     return found
-
-
-def _files(repository: Repository) -> tuple[str, str]:
-    return f"{repository.common_dir}/config", f"{repository.git_dir}/config.worktree"
 
 
 def _made(repository: Repository, above: str, text: str) -> str:

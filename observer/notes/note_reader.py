@@ -1,4 +1,4 @@
-"""Reads of notes: lists, histories, links, claims, approved rules, notes near each other."""
+"""Reads of notes: lists, histories, links, approved rules, notes near each other."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
 from observer.core.events import Undo, kind_of
 from observer.core.filters import HIDE, RECORDED_KINDS, Filters, is_visible
 from observer.core.model import FORMERLY, Item, Link, Recorded, item_id
-from observer.core.note_file import Claim
 from observer.core.value import Value
 from observer.index import ListRequest
 from observer.notes.values import Connections, NoteAccess, NoteLink, Similar, Version, signal_id
-from observer.observations import note_reducer, note_syntax
+from observer.observations import note_reducer
 from observer.search.candidates import Sources
 from observer.search.find import search
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of
@@ -192,10 +191,6 @@ class NoteReader:
                 hint="find it in the log with: observer doctor --rebuild",
             )
         return versions(history)
-
-    def claims(self, handle: int | str) -> tuple[Claim, ...]:
-        """Return a note's lines like `- [category] text #tag (context)`; raises as `get`."""
-        return note_syntax.parse_claims(self.get(handle).narrative)
 
     def links(self, handle: int | str) -> Connections:
         """Return what a note leads to, and what to it, as of now; raises as `get`."""

@@ -186,7 +186,7 @@ def test_a_bare_repository_is_found_by_itself_only(shop: Path, tmp_path: Path, g
         git(tmp_path, "clone", "-q", "--bare", str(shop), str(folder))
     found = find_repository(str(tmp_path / "bare.git/refs"))
     assert found
-    assert (found.root, found.is_bare) == (f"{tmp_path}/bare.git", True)
+    assert found.root == found.git_dir == f"{tmp_path}/bare.git"
     assert at(shop / "bare.git/refs") == at(shop)
 
 

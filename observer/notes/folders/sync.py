@@ -99,14 +99,14 @@ class FolderSync:
         Files that are as they were the last time are not compared with the store.
         """
         until_s = time.monotonic() + within_s
-
-        def go_on(worked_s: float) -> bool:  # the next batch takes about as long
-            return not is_over() and time.monotonic() + worked_s < until_s
-
         if not self._scanning.acquire(timeout=within_s):
             return replace(self.progress or SyncReport(), is_late=True)
         try:
-            return self._scanned(go_on, self._seen or self._stored_stats())
+            return self._scanned(
+                # The next batch takes about as long.
+                lambda worked_s: not is_over() and time.monotonic() + worked_s < until_s,
+                self._seen or self._stored_stats(),
+            )
         finally:
             self._scanning.release()
 
