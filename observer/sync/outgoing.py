@@ -221,7 +221,7 @@ def leaving(
         is_judged = not item.suspicion and item.approval != "provisional"
         if item.deleted_ms is not None:
             yield Leaving(item, project, *born, "")
-        elif project.id in {UNASSIGNED, *apart} or is_own or not is_judged:
+        elif project.id in apart or project.id == UNASSIGNED or is_own or not is_judged:
             continue
         elif item.session_id not in active or item.kind != "summary":
             yield Leaving(item, project, *born, _body(reader, item, project, folder))
