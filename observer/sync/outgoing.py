@@ -150,7 +150,8 @@ def _collect(home: HomeSide, name: str) -> bool:
         if _noted(writer, name, APART, int) - apart.keys():
             share = replace(share, change=0)  # what was kept back may leave now
         _note(writer, share=name, fact=APART, values=apart)
-        changes = _changes(writer, share)
+        after, types = share.change, TYPES | {TURN} if share.turns else TYPES
+        changes = writer.leaving(after=after, projects=share.projects, types=types, limit=BATCH)
         items = [item for _, item in changes]
         departing = list(leaving(writer, share, items, apart, home.folder))
         share = _send(home, writer, share, departing)
@@ -160,11 +161,6 @@ def _collect(home: HomeSide, name: str) -> bool:
 
     home.write(work)
     return counts == [BATCH]
-
-
-def _changes(reader: StoreReader, share: ShareState) -> list[tuple[int, Item]]:
-    types = TYPES | {TURN} if share.turns else TYPES
-    return reader.leaving(after=share.change, projects=share.projects, types=types, limit=BATCH)
 
 
 def _begun_anew(home: HomeSide, writer: Writer, share: ShareState) -> ShareState:
@@ -232,9 +228,10 @@ def first_leaving(
 ) -> list[Leaving]:
     """Return the first things that would leave for a share that is not there yet, as `leaving`."""
     found: list[Leaving] = []
+    types = TYPES | {TURN} if share.turns else TYPES
     after = 0
     while len(found) < limit:
-        changes = _changes(reader, replace(share, change=after))
+        changes = reader.leaving(after=after, projects=share.projects, types=types, limit=BATCH)
         items = [item for _, item in changes if item.deleted_ms is None]
         found += islice(leaving(reader, share, items, apart, folder), limit - len(found))
         if len(changes) < BATCH:

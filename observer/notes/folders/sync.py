@@ -133,7 +133,7 @@ class FolderSync:
         known = known | dict.fromkeys(touched)
         found = self.walk()
         before_s = now_ns / 10**9 - OLD_DRAFT_S
-        tree.remove_drafts(self._root, filter(tree.is_draft, found.hidden), before_s=before_s)
+        tree.remove_drafts(self._root, found.hidden, before_s=before_s)
         changed = [path for path, stat in found.files.items() if known.get(path) != stat]
         gone = [path for path in known if path not in found.files]
         unread = [path for path in gone if tree.is_below(path, found.unread)]

@@ -341,18 +341,15 @@ def move_folder(folder: str, path: str, target: str) -> list[tuple[str, str]]:
     return [(path, target)]
 
 
-def is_draft(path: str) -> bool:
-    """Return True if a file is called like the draft of a writer."""
-    return _DRAFT.fullmatch(path.rpartition("/")[2]) is not None
-
-
 def remove_drafts(folder: str, paths: Iterable[str], *, before_s: float) -> None:
     """Remove old drafts that killed writers left; what somebody wrote meanwhile is kept."""
     for path in paths:
+        if not (draft := _DRAFT.fullmatch(path.rpartition("/")[2])):
+            continue
         with suppress(OSError), opened_folder(folder, path) as (above, name):
             found = os.stat(name, dir_fd=above, follow_symlinks=False)
             is_own = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
-            if not is_own or found.st_ctime >= before_s or not (draft := _DRAFT.fullmatch(name)):
+            if not is_own or found.st_ctime >= before_s:
                 continue
             data = _read(above, name)
             if draft["was"] and not checksum(data).startswith(draft["was"]):
