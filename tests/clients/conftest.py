@@ -87,7 +87,7 @@ def path_of_new_git(folder: Path) -> str:
     script = folder / "git"
     real = shutil.which("git")
     script.write_text(
-        f'#!/bin/sh\n[ "$1" = version ] && echo git version 2.54.0 && exit\nexec {real} "$@"\n'
+        f'#!/bin/sh\n[ "$3" = version ] && echo git version 2.54.0 && exit\nexec {real} "$@"\n'
     )
     script.chmod(0o755)
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
