@@ -383,9 +383,7 @@ class NoteFiles:
             raise BadInput(f"{new} is {plain}, or lies in it", hint="name another path")
         before = tree.all_files(folder.path, plain)
         moves = tree.move_folder(folder.path, plain, new)
-        number = None
-        if moves:
-            number = self.versions.keep(folder, plain, "moved", moves=moves).number
+        number = self.versions.keep(folder, plain, "moved", moves=moves).number if moves else None
         left = tree.all_files(folder.path, plain)
         done = [f"{new}{each[len(plain) :]}" for each in before if each not in set(left)]
         self._writing().sync(folder, [each for each in (*before, *done) if tree.is_note(each)])
