@@ -80,16 +80,17 @@ def test_what_is_no_note_is_left_alone_or_named(vault: Vault, tmp_path: Path) ->
     outside.mkdir()
     (outside / "secret.md").write_text("secret")
     vault.put("ok.md", "fine")
+    vault.put("build/ok.md", "named as not ignored")
     for path in (".obsidian/x.md", ".hidden.md", "picture.png", "build/out.md"):
         vault.put(path, "x")
-    vault.put(".gitignore", "/build/\n")
+    vault.put(".gitignore", "/build/*\n!/build/ok.md\n")
     vault.put("latin.md", "caf\xe9".encode("latin-1"))
     vault.put("large.md", "x" * (2 << 20) + "y")
     (vault.root / "link.md").symlink_to(outside / "secret.md")
     (vault.root / "folder").symlink_to(outside)
     os.mkfifo(vault.root / "pipe.md")
     report = vault.scan()
-    assert list(vault.paths()) == ["ok.md"]
+    assert sorted(vault.paths()) == ["build/ok.md", "ok.md"]
     assert dict(report.skipped).keys() == {"latin.md", "large.md", "link.md"}
     for path in ("link.md", "folder/secret.md", "latin.md", "large.md"):
         with pytest.raises((BadInput, NotFound)):
