@@ -34,7 +34,7 @@ PLACES = {
     "observer/cli/doctor/diagnosis.py": "the limit of watches is not shown",
     "observer/cli/doctor/lab.py": "ps",
     "observer/notes/folders/folders.py": "no such folders",
-    "observer/notes/folders/writing.py": "links, else a rename",
+    "observer/notes/folders/tree.py": "links, else a rename",
     "observer/projects/fs_probe.py": "/sbin/mount; no generation",
     "hooks/pick": "LOCAL_PEERCRED",
     "hooks/post": "uname, uuidgen or od",

@@ -25,7 +25,7 @@ from observer.local import client
 from observer.memory.api import Memory
 from observer.notes import drafts
 from observer.notes.drafts import Draft, skills
-from observer.notes.folders.writing import NoteChange
+from observer.notes.folders.note_files import NoteChange
 from observer.notes.pairs import Pair
 from observer.search.handles import SearchOptions
 from observer.tools import note_api, render
@@ -386,7 +386,9 @@ def default_command(*, name: str | None, unset: bool) -> None:
     with open_memory() as memory:
         listed = memory.files.listed
         is_change = unset or name is not None
-        shown = listed.set_default("" if unset else name or "") if is_change else listed.default()
+        shown = (
+            listed.set_default("" if unset else name or "") if is_change else listed.read().default
+        )
     none = "none is set: that of the repository is meant, or the only one"
     output.respond({"default": shown}, shown or none)
 

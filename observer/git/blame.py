@@ -1,18 +1,23 @@
-"""git blame and file history: commits that made lines of a file or touched it; lines of one.
+"""Commits that made lines of a file or touched it, what they were before, and claims of agents.
 
-Earlier forms of a commit are those that history has no more and that brought lines which it has
-now: a rebase, an amend or a pick keeps author and time, a squash the lines only.
+Earlier forms of a commit are those that history has no more: a rebase, an amend or a pick keeps
+author and time, a squash the lines only. A note of git-ai (3.0.0) has files with lines by key,
+`---`, and a JSON object that says what the keys stand for: `h_…` for people, `s_…::t_…` for a tool
+call of a session, or of a prompt.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
+from observer.core import json_text
 from observer.core.errors import NotFound
+from observer.core.text import one_line
 from observer.core.value import Value
 from observer.git.patch import RECORD, time_ms, unquote_path
 from observer.git.process import git_output, stream_lines
@@ -37,14 +42,11 @@ _LOG = ("--literal-pathspecs", "log", "--format=%H%x00%an%x00%at%x00%ct%x00%s", 
 class BlamedCommit(Value):
     """A commit that made part of a file. Times are its own; 0 where it is not committed.
 
-    `path` is what the file was called then, empty where nobody asked; `earlier_path` what it was
-    called before, where the commit renamed it. `lines` counts those that it
-    made of the ones asked about, `texts` is what they say, `numbers` where they stood in it;
-    `similar` counts lines that it did not make but that look like those it made, as after a move or
-    with another indentation.
-    `before_ms` is when the file was committed last before it, 0 for never: what made this commit
-    happened since then. `forms` are commits beside HEAD's history that had some of its lines, the
-    oldest first; `brought` is all that it added to the file.
+    `path` is what the file was called then, `earlier_path` before, where the commit renamed it.
+    `lines` counts those that it made of the ones asked about, `texts` is what they say, `numbers`
+    where they stood; `similar` counts lines that only look like its own. `before_ms` is when the
+    file was committed last before it, 0 for never. `forms` are commits beside HEAD's history that
+    had some of its lines, the oldest first; `brought` is all that it added to the file.
     """
 
     hash: str
@@ -87,9 +89,8 @@ class _Line(NamedTuple):
 def blame_lines(root: str, path: str, *, first: int, last: int) -> list[BlamedCommit]:
     """Return the commits behind some lines of a file as it is on the disk, newest first.
 
-    Those that lines only look like stand behind those that made them. Their `before_ms` is not
-    known yet: `with_previous_time` asks for it. Lines count from 1; the last is included. Raises:
-    NotFound (git does not know the file, or it has no such line; or git does not answer).
+    Behind them stand those that lines only look like. Lines count from 1; the last is included.
+    Raises: NotFound (git does not know the file or such a line, or does not answer).
     """
     made = _lines(root, path, first, last, "-w")
     if made is None:
@@ -155,8 +156,8 @@ def _origins(root: str, lines: Sequence[_Line]) -> list[BlamedCommit]:
 def with_previous_time(root: str, origin: BlamedCommit, own: Collection[str] = ()) -> BlamedCommit:
     """Return one of `blame_lines` with its `before_ms` and `earlier_path`.
 
-    `own` are authors of commits that were made here. Another's commit that a rebase put before this
-    one says nothing about when this one was begun.
+    `own` are authors of commits that were made here: another's, which a rebase put before this one,
+    does not say when this one was begun.
     """
     path = ("--", origin.path)
     commits = _followed(root, f"-{_MOST_BEFORE}", origin.hash or "HEAD", *path)
@@ -318,3 +319,118 @@ def _forms(origin: BlamedCommit, beside: Sequence[BlamedCommit]) -> Iterator[Bla
         if brought or (one.is_form_of(origin) and lineage not in found):
             found[lineage] = known | brought
             yield one
+
+
+REF = "refs/notes/ai"
+MOST_RANGES = 100_000
+"""Of lines in one note."""
+
+_ROW = re.compile(r"[ \t]+(\S+) ([\d,-]+)\Z")
+_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?\Z")
+_END = "---"
+
+
+class AiSession(Value):
+    """A session of an agent as a note names it; "" for what it leaves out."""
+
+    key: str
+    tool: str = ""
+    id: str = ""
+    model: str = ""
+
+
+class AiLines(NamedTuple):
+    """Lines of a file as its commit has it, both ends included, and who wrote them."""
+
+    path: str
+    session: AiSession
+    first: int
+    last: int
+
+
+def parse_note(note: str) -> list[AiLines]:
+    """Return the lines that a note says agents wrote; what of it cannot be read is left out."""
+    head, _, foot = f"\n{note}".partition(f"\n{_END}\n")
+    said = json_text.object_in(foot)
+    known = {one.key: one for sort in ("prompts", "sessions") for one in _sessions(said.get(sort))}
+    found: list[AiLines] = []
+    path = ""
+    for line in head.splitlines():
+        row = _ROW.match(line)
+        if row is None:
+            path = line.strip().strip('"')
+        elif path and (session := known.get(row[1].partition("::")[0])):
+            ranges = filter(None, map(_RANGE.match, row[2].split(",")))
+            found += (AiLines(path, session, int(one[1]), int(one[2] or one[1])) for one in ranges)
+    return found[:MOST_RANGES]
+
+
+def _sessions(given: object) -> Iterator[AiSession]:
+    for key, one in given.items() if isinstance(given, dict) else ():
+        if isinstance(one, dict):
+            agent = one.get("agent_id")
+            said = agent.items() if isinstance(agent, dict) else ()
+            named = {"tool", "id", "model"}
+            words = {name: word for name, word in said if name in named and isinstance(word, str)}
+            yield AiSession(key=key, **words)
+
+
+Source = Literal["git-ai", "entire", "co-authored-by", "assisted-by"]
+MOST_MARKS = 12
+_CHARS = 120
+_CHECKPOINT = re.compile(r"[0-9a-f]{12}|[0-9A-Za-z]{26}")
+_AGENT = re.compile(
+    r"\b(claude|codex|copilot|cursor(?:agent)?|devin|gemini|aider|amp|opencode|qwen|droid|kiro"
+    r"|windsurf|cline|junie|jules|kilo)\b",
+    re.IGNORECASE,
+)
+
+
+class AgentMark(Value):
+    """One claim that an agent made a commit, or how many of the `lines` asked about."""
+
+    source: Source
+    tool: str = ""
+    model: str = ""
+    session: str = ""
+    checkpoint: str = ""
+    lines: int = 0
+
+
+def agent_marks(root: str, origin: BlamedCommit) -> tuple[AgentMark, ...]:
+    """Return the claims about a commit with blamed lines, the strongest first. Raises: NotFound."""
+    if not origin.hash:
+        return ()
+    words = ("--no-show-signature", f"--notes={REF}", "--format=%(trailers:only,unfold)%x00%N")
+    said = git_output(root, "log", "-1", *words, origin.hash, "--") or ""
+    trailers, _, note = said.partition("\0")
+    counts = Counter[AiSession]()
+    for one in parse_note(note):
+        if one.path == origin.path:
+            counts[one.session] += sum(one.first <= line <= one.last for line in origin.numbers)
+    found = [
+        AgentMark(
+            source="git-ai",
+            tool=one_line(session.tool, _CHARS),
+            model=one_line(session.model, _CHARS),
+            session=one_line(session.id, _CHARS),
+            lines=lines,
+        )
+        for session, lines in counts.items()
+        if lines
+    ]
+    for trailer in trailers.split("\n"):
+        name, _, value = trailer.partition(":")
+        value = value.strip()
+        match name.strip().lower():
+            case "entire-checkpoint" if _CHECKPOINT.fullmatch(value):
+                found.append(AgentMark(source="entire", checkpoint=value))
+            case "co-authored-by" if _AGENT.search(value):
+                author = one_line(value.partition("<")[0], _CHARS)
+                found.append(AgentMark(source="co-authored-by", tool=author))
+            case "assisted-by" if value:
+                tool, _, model = value.partition(" ")[0].partition(":")
+                tool = one_line(tool if model else value, _CHARS)
+                model = one_line(model, _CHARS)
+                found.append(AgentMark(source="assisted-by", tool=tool, model=model))
+    return tuple(dict.fromkeys(found))[:MOST_MARKS]

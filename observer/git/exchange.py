@@ -1,8 +1,7 @@
 """Exchanging files with a remote repository: the one place where git speaks to another machine.
 
-Only in repositories that observer made for this, in its home: no hook, filter, attribute or link of
-the remote does anything here, and whatever asks for a password is refused. Both sides only add
-files with names of their own, so nothing conflicts, and nothing is ever forced.
+Only in repositories that observer made for this: nothing of the remote runs, and no password is
+asked for. Both sides only add files of their own, so nothing conflicts or is forced.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from observer.core.errors import ShareUnavailable
 from observer.core.paths import make_private
-from observer.git.launch import GitTimeout, environment, launch
+from observer.git.launch import GitTimeout, ask, environment
 
 WAIT_S = 300.0
 """Longest wait for a fetch or a push."""
@@ -46,6 +45,7 @@ _ENVIRONMENT = {
 }
 _BRANCH = "refs/heads/observer"
 _THEIRS = "refs/remotes/share/observer"
+_FETCH = ("fetch", "--quiet", "--no-tags", "--")
 
 
 class Exchange:
@@ -87,7 +87,7 @@ class Exchange:
                 hint="name an empty repository that is for nothing else",
             )
         if refs.get(_BRANCH, "") != self._commit_at(_THEIRS):
-            self._fetch()
+            self._git(*_FETCH, self._url, f"+{_BRANCH}:{_THEIRS}")
         if not refs or self._is_brought():
             return
         self._commit()
@@ -106,7 +106,7 @@ class Exchange:
             try:
                 self._git("push", "--quiet", "--no-verify", "--", self._url, f"HEAD:{_BRANCH}")
             except ShareUnavailable:
-                self._fetch()
+                self._git(*_FETCH, self._url, f"+{_BRANCH}:{_THEIRS}")
                 if self._is_brought():  # else it was rejected because of what was just fetched
                     raise
             else:
@@ -116,9 +116,6 @@ class Exchange:
             time.sleep(random.uniform(0, PAUSE_S * tried))  # noqa: S311 - no secret
             self.bring()
         raise ShareUnavailable(f"others push to {self._url} all the time", hint="try again later")
-
-    def _fetch(self) -> None:
-        self._git("fetch", "--quiet", "--no-tags", "--", self._url, f"+{_BRANCH}:{_THEIRS}")
 
     def _is_brought(self) -> bool:
         return not self._git("merge-base", "--is-ancestor", _THEIRS, "HEAD", fails="no")
@@ -159,28 +156,22 @@ class Exchange:
         reads: int | None = None,
     ) -> str:
         """Return what git printed; `fails` if it failed, unless that is None."""
-        from observer.git.command import GitProcess  # noqa: PLC0415 - 15 ms, for who asks git
-
-        settings = [word for pair in _SETTINGS.items() for word in ("-c", "=".join(pair))]
-        env = environment(os.environ) | _ENVIRONMENT | dict(environ or {})
-        with tempfile.TemporaryFile() as stderr:
-            process = launch(
-                ("--no-pager", *settings, "-C", str(self._folder), *words),
-                environ=env,
+        try:
+            done = ask(
+                ("--no-pager", "-C", str(self._folder), *words),
+                settings=_SETTINGS,
+                environ=environment(os.environ) | _ENVIRONMENT | dict(environ or {}),
                 reads=reads,
-                errors=stderr,
+                wait_s=self._wait_s,
             )
-            try:
-                with GitProcess(process, wait_s=self._wait_s, in_all=True) as running:
-                    answer = running.all().decode("utf-8", "surrogateescape")
-                    code = running.code()
-            except GitTimeout as error:
-                raise ShareUnavailable(f"{self._url} does not answer: {error}") from error
-            if code and fails is None:
-                stderr.seek(0)
-                said = stderr.read().decode("utf-8", "replace").strip().splitlines()
-                raise ShareUnavailable(
-                    f"git cannot {words[0]} with {self._url}: {said[-1] if said else code}",
-                    hint=f"try: git ls-remote {self._url}",
-                )
-        return (fails or "") if code else answer.rstrip("\n")
+        except GitTimeout as error:
+            raise ShareUnavailable(f"{self._url} does not answer: {error}") from error
+        if not done.returncode:
+            return done.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
+        if fails is not None:
+            return fails
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise ShareUnavailable(
+            f"git cannot {words[0]} with {self._url}: {said[-1] if said else done.returncode}",
+            hint=f"try: git ls-remote {self._url}",
+        )

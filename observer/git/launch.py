@@ -10,11 +10,12 @@ import os
 import select
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import IO
+from typing import IO, Any, Self, cast
 
 from observer.core.errors import NotFound
 
@@ -22,21 +23,25 @@ WAIT_S = 30.0
 """Longest wait for an answer, or for the next part of one."""
 PART_BYTES = 1 << 14
 """Read from a pipe at once."""
+ANSWER_BYTES = 256 << 20
+"""Longest answer taken as a whole."""
 
 
 def launch(
     words: Sequence[str],
     *,
     environ: Mapping[str, str],
-    folder: str = "/",
+    settings: Mapping[str, str] = {},
     reads: int | None = None,
     errors: int | IO[bytes] = subprocess.DEVNULL,
-) -> subprocess.Popen[bytes]:
-    """Start git, found by the PATH in `environ`, for the caller to `kill`. Raises: NotFound."""
+    wait_s: float = WAIT_S,
+) -> GitProcess:
+    """Start git, found by the PATH in `environ`, with settings of our own. Raises: NotFound."""
+    ours = [word for pair in settings.items() for word in ("-c", "=".join(pair))]
     try:
-        return subprocess.Popen(  # noqa: S603 - no shell; what is not ours stands behind options
-            [executable(environ.get("PATH")), *words],
-            cwd=folder,
+        process = subprocess.Popen(  # noqa: S603 - no shell; what is not ours stands behind options
+            [executable(environ.get("PATH")), *ours, *words],
+            cwd="/",
             env=environ,
             stdin=subprocess.DEVNULL if reads is None else reads,
             stdout=subprocess.PIPE,
@@ -44,17 +49,62 @@ def launch(
             start_new_session=True,
         )
     except OSError as error:
-        if error.filename == folder:
-            raise NotFound(f"{folder} cannot be entered: {error.strerror}") from error
         raise NotFound(f"cannot run git: {error.strerror}", hint="install git") from error
     except ValueError as error:
         raise NotFound(f"no such repository or commit: {error}") from error
+    return GitProcess(process, wait_s)
 
 
-def kill(process: subprocess.Popen[bytes]) -> None:
-    """End a process that was not waited for yet, and whatever it started."""
-    with suppress(ProcessLookupError, PermissionError):  # the group is gone, or a zombie
-        os.killpg(process.pid, signal.SIGKILL)
+def ask(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[bytes]:  # noqa: ANN401
+    """Run git to its end, with options of `launch`. Raises: NotFound, GitTimeout."""
+    with tempfile.TemporaryFile() as errors, launch(words, errors=errors, **options) as git:
+        answer, code = git.all(), git.code()
+        errors.seek(0)
+        return subprocess.CompletedProcess(words, code, answer, errors.read())
+
+
+class GitProcess:
+    """A git that was started; it ends with this, and so does what it started."""
+
+    def __init__(self, process: subprocess.Popen[bytes], wait_s: float) -> None:
+        self._process = process
+        self._wait_s = wait_s
+        self._pipe = TimedPipe(cast("IO[bytes]", process.stdout), wait_s)
+        self.stdin = process.stdin
+        self.stdout = io.BufferedReader(self._pipe, PART_BYTES)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.__del__()
+
+    def __del__(self) -> None:
+        """End the whole process group, unless git was waited for."""
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError, PermissionError):  # the group is gone, or a zombie
+                os.killpg(self._process.pid, signal.SIGKILL)
+        for stream in filter(None, (self.stdin, self.stdout)):
+            with suppress(OSError):
+                stream.close()
+        self._process.wait()
+
+    def all(self) -> bytes:
+        """Return all output. Raises: GitTimeout (it does not end in time, or is too long)."""
+        self._pipe.until_s = time.monotonic() + self._wait_s
+        answer = bytearray()
+        while part := self.stdout.read(PART_BYTES):
+            answer += part
+            if len(answer) > ANSWER_BYTES:
+                raise GitTimeout("the answer is too long")
+        return bytes(answer)
+
+    def code(self) -> int:
+        """Wait until it ends by itself; return its exit code. Raises: GitTimeout."""
+        try:
+            return self._process.wait(self._wait_s)
+        except subprocess.TimeoutExpired as error:
+            raise GitTimeout(f"no end within {self._wait_s:g} seconds") from error
 
 
 def executable(path: str | None = None) -> str:
@@ -87,12 +137,12 @@ class GitTimeout(NotFound):
 
 
 class TimedPipe(io.RawIOBase):
-    """A pipe whose reads raise `GitTimeout` after `wait_s`, each or `in_all`; not seekable."""
+    """A pipe whose reads raise `GitTimeout` after `wait_s`, or at `until_s`."""
 
-    def __init__(self, pipe: IO[bytes], *, wait_s: float, in_all: bool) -> None:
+    def __init__(self, pipe: IO[bytes], wait_s: float) -> None:
         self._pipe = pipe
         self._wait_s = wait_s
-        self._until_s = time.monotonic() + wait_s if in_all else None
+        self.until_s: float | None = None
         self._poll = select.poll()
         self._poll.register(pipe, select.POLLIN)
 
@@ -102,14 +152,10 @@ class TimedPipe(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # what io passes
         """Read what is there, as soon as something is; 0 at the end."""
-        left_s = self._wait_s if self._until_s is None else self._until_s - time.monotonic()
+        left_s = self._wait_s if self.until_s is None else self.until_s - time.monotonic()
         if left_s <= 0 or not self._poll.poll(left_s * 1000):
             raise GitTimeout(f"no answer within {self._wait_s:g} seconds")
-        return os.readv(self.fileno(), [buffer])
-
-    def fileno(self) -> int:
-        """Return its descriptor, for another program to read from."""
-        return self._pipe.fileno()
+        return os.readv(self._pipe.fileno(), [buffer])
 
     def close(self) -> None:
         """Close the pipe."""

@@ -1,7 +1,6 @@
 """git's log as commits, one or the whole history as a stream, the moves of HEAD, and what differs.
 
-A `CommitDiff` is a commit compared with its first parent, a `DiffEntry` what became of one of its
-files, as blob hashes without text. Names of files and branches are redacted, as in events.
+Names of files and branches are redacted, as in events.
 """
 
 from __future__ import annotations
@@ -14,10 +13,16 @@ from msgspec.structs import replace
 
 from observer.core.errors import NotFound, ObserverError
 from observer.core.events import Commit
-from observer.git.configuration import is_partial_clone, read_config
-from observer.git.patch import FIELDS, RECORD, CommitParser, time_ms, unquote_path
+from observer.git.patch import (
+    FIELDS,
+    RECORD,
+    CommitParser,
+    header_fields,
+    time_ms,
+    unquote_path,
+)
 from observer.git.process import git_output, repository_at, stream_lines
-from observer.git.repository import repository_settings
+from observer.git.repository import is_partial_clone, read_config, repository_settings
 from observer.redaction.redact import redact_text
 
 _LOG = (
@@ -67,11 +72,10 @@ def commit_patch(root: str, commit: str) -> str:
 def commit_history(
     root: str, *, since: str = "", to: str = "HEAD", at_most: int | None = None
 ) -> Iterator[tuple[int, Commit]]:
-    """Return (committed_ms, commit) of all commits reachable from one, parents before children.
+    """Yield (committed_ms, commit) of all commits reachable from one, parents before children.
 
-    What `since` contains is left out; if it is unknown here, as after a rewritten history, nothing
-    is. Of `at_most` the newest are yielded. Raises: NotFound (there is no repository, or no git),
-    ObserverError (while iterating, git found the repository damaged).
+    What `since` contains is left out, unless it is unknown. Of `at_most` the newest are yielded.
+    Raises: NotFound, ObserverError (git found the repository damaged).
     """
     wanted = _range(root, since, to)
     if not wanted:
@@ -208,8 +212,7 @@ def checked_out_branches(root: str) -> set[str]:
 def commits_between(root: str, since: str, to: str) -> Iterator[CommitDiff]:
     """Yield the commits that `to` contains and `since` does not, parents before children.
 
-    Raises: NotFound (git does not answer), ObserverError (git failed; what was yielded before is
-    right but not all).
+    Raises: NotFound (git does not answer), ObserverError (it failed: not all were yielded).
     """
     return _steps(root, ("--topo-order", "--reverse", f"{since}..{to}" if since else to))
 
@@ -242,13 +245,15 @@ def diff_commits(root: str, old: str, new: str) -> tuple[DiffEntry, ...]:
 
 
 def first_parents(root: str, to: str, *, since: str = "") -> list[str]:
-    """Return a commit and its first parents, newest first, up to those reachable from `since`."""
-    return _listed(root, "--first-parent", to, *([f"^{since}"] if since else []))
+    """Return a commit and its first parents, newest first, up to those of `since`; or NotFound."""
+    words = ("--first-parent", to, *([f"^{since}"] if since else []))
+    return (git_output(root, "rev-list", *words, "--") or "").split()
 
 
 def reachable_commits(root: str, *commits: str, without: str = "") -> set[str]:
-    """Return the hashes of commits reachable from these, less those reachable from `without`."""
-    return set(_listed(root, *commits, *([f"^{without}"] if without else [])))
+    """Return the commits reachable from these, less those from `without`. Raises: NotFound."""
+    words = (*commits, *([f"^{without}"] if without else []))
+    return set((git_output(root, "rev-list", *words, "--") or "").split())
 
 
 def is_related(root: str, one: str, other: str) -> bool:
@@ -261,21 +266,14 @@ def merge_base(root: str, commits: Sequence[str]) -> str:
     return git_output(root, "merge-base", "--octopus", *commits) or ""
 
 
-def _listed(root: str, *words: str) -> list[str]:
-    return (git_output(root, "rev-list", *words, "--") or "").split()
-
-
 def _step(header: bytes, files: Iterable[DiffEntry]) -> CommitDiff:
-    fields = header.split(RECORD)[1 : 1 + len(FIELDS)]
-    commit, parents, _, authored, committed, message = (
-        field.decode("utf-8", "replace") for field in fields
-    )
+    commit, parents, _, authored, committed, message = header_fields(header)
     return CommitDiff(
         commit=commit,
         parents=tuple(parents.split()),
         committed_ms=time_ms(committed),
         authored_ms=time_ms(authored),
-        message=message.strip()[:MESSAGE_CHARS],
+        message=message[:MESSAGE_CHARS],
         files=tuple(files),
     )
 

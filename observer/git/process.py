@@ -1,4 +1,4 @@
-"""Asking git about a repository: the same answer whatever is configured, and no code run for it.
+"""Asking git about a repository and its work tree: the same answer whatever is configured.
 
 git gets a stand-in for the repository's configuration (`mirror`), no transport, none of git's
 variables from our environment and a time limit. Needs git 2.32 or newer.
@@ -8,29 +8,32 @@ from __future__ import annotations
 
 import logging
 import os
-import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 from observer.core.errors import NotFound, ObserverError
-from observer.git.configuration import is_safe_directory
-from observer.git.launch import PART_BYTES, WAIT_S, GitTimeout, environment, launch
+from observer.git.launch import (
+    PART_BYTES,
+    WAIT_S,
+    GitProcess,
+    GitTimeout,
+    environment,
+    launch,
+)
 from observer.git.repository import (
     ForeignRepository,
     NoRepository,
     Repository,
     find_repository,
+    is_safe_directory,
     mirror,
     refusal,
+    user_setting,
 )
-
-if TYPE_CHECKING:
-    from observer.git.command import SafeGit
 
 LINE_BYTES = 8192
 """Longest part of a line of a patch that is looked at."""
@@ -76,15 +79,14 @@ _ENVIRONMENT = {
 
 _log = logging.getLogger(__name__)
 _stalled: dict[str, float] = {}
+_refused: set[str] = set()
 
 
 def git_output(root: str, *words: str, wait_s: float = WAIT_S) -> str | None:
     """Return what git printed, without the last newline; None if it failed. Raises: NotFound."""
     try:
-        git = git_at(root, wait_s=wait_s, in_all=True)
-        with git.execute(("git", *words)) as running:
-            answer = running.all()
-            code = running.code()
+        with git_at(root)(words, wait_s=wait_s) as git:
+            answer, code = git.all(), git.code()
     except NoRepository:
         return None
     except GitTimeout as error:
@@ -95,16 +97,15 @@ def git_output(root: str, *words: str, wait_s: float = WAIT_S) -> str | None:
 def stream_lines(root: str, words: Sequence[str], *, record: bytes, fields: int) -> Iterator[bytes]:
     """Yield the lines git prints, each cut at `LINE_BYTES`, without holding more than one.
 
-    A record is yielded with all its lines, as far as `RECORD_BYTES` reach, and the ends of all its
-    fields: it begins with `record` at the start of a line and ends with the line of the last of its
-    `fields`, each ended by `record`. Raises: NotFound (git does not answer), ObserverError (git
-    failed; what was yielded before is right but not all).
+    A record is yielded as a whole, up to `RECORD_BYTES`: from a line that begins with `record` to
+    that with the last of its `fields`, each ended by `record`. Raises: NotFound (git does not
+    answer), ObserverError (git failed; what was yielded before is right but not all).
     """
     with tempfile.TemporaryFile() as stderr:
-        with git_at(root, errors=stderr).execute(("git", *words)) as running:
+        with git_at(root)(words, errors=stderr) as git:
             try:
-                yield from _lines(running.stdout, record, fields)
-                code = running.code()
+                yield from _lines(git.stdout, record, fields)
+                code = git.code()
             except GitTimeout as error:
                 raise _stall(root, error) from error
         if code:
@@ -134,24 +135,14 @@ def _lines(stream: IO[bytes], record: bytes, fields: int) -> Iterator[bytes]:
             pass
 
 
-def git_at(
-    root: str,
-    *,
-    errors: int | IO[bytes] = subprocess.DEVNULL,
-    wait_s: float = WAIT_S,
-    in_all: bool = False,
-) -> SafeGit:
-    """Return git for a folder of a repository.
+def git_at(root: str) -> Callable[..., GitProcess]:
+    """Return what starts git for a folder of a repository, with words and options of `launch`.
 
-    Raises: NoRepository (there is none, or none in which git is run), NotFound (git did not answer
-    here lately).
+    Raises: NoRepository (none in which git is run), NotFound (git did not answer here lately).
     """
     if _stalled.get(root, 0.0) > time.monotonic():
         raise NotFound(f"git did not answer in {root} lately", hint="try: git status")
     repository = repository_at(root)
-    from observer.git.command import GitProcess, SafeGit  # noqa: PLC0415 - 15 ms, for who asks git
-
-    settings = [word for pair in _SETTINGS.items() for word in ("-c", "=".join(pair))]
     try:  # where it is, so that it is not looked for again
         located = {"GIT_DIR": repository.git_dir, "GIT_COMMON_DIR": mirror(repository)}
     except OSError as error:
@@ -159,16 +150,15 @@ def git_at(
             f"git cannot be run safely: {error.filename}: {error.strerror}",
             hint="make a folder for temporary files writable",
         ) from error
-    if not repository.is_bare:
+    if repository.root != repository.git_dir:  # it is not bare
         located["GIT_WORK_TREE"] = repository.root
     environ = environment(os.environ) | _ENVIRONMENT | located
 
-    def start(words: Sequence[str], reads: int | None) -> GitProcess:
-        words = ("--no-pager", *settings, "-C", root, *words)
-        process = launch(words, environ=environ, reads=reads, errors=errors)
-        return GitProcess(process, wait_s=wait_s, in_all=in_all)
+    def start(words: Sequence[str], **options: Any) -> GitProcess:  # noqa: ANN401
+        words = ("--no-pager", "-C", root, *words)
+        return launch(words, settings=_SETTINGS, environ=environ, **options)
 
-    return SafeGit(start)
+    return start
 
 
 def repository_at(root: str) -> Repository:
@@ -181,17 +171,15 @@ def repository_at(root: str) -> Repository:
     if found is None:
         raise NoRepository(f"no git repository at {root}", hint="name a folder of one")
     if refused and not is_safe_directory(found.root):
-        _note_refusal(found.root, refused)
+        if found.root not in _refused:
+            _refused.add(found.root)
+            said = "git is not run in %s: %s; events there are kept without it"
+            _log.warning(said, found.root, refused)
         raise ForeignRepository(
             f"git is not run in {found.root}: {refused}",
             hint=f"if you trust it: git config --global --add safe.directory {found.root}",
         )
     return found
-
-
-@cache
-def _note_refusal(root: str, reason: str) -> None:
-    _log.warning("git is not run in %s: %s; events there are kept without it", root, reason)
 
 
 def _stall(root: str, error: GitTimeout, *, is_patient: bool = True) -> NotFound:
@@ -223,8 +211,10 @@ class Blobs(AbstractContextManager["Blobs"]):
     def __init__(self, root: str, *, most_bytes: int = MOST_BYTES) -> None:
         self.failure: NotFound | None = None
         self._most_bytes = most_bytes
+        from observer.git.command import SafeGit  # noqa: PLC0415 - 15 ms, for who reads objects
+
         try:
-            self._git = git_at(root)
+            self._git = SafeGit(git_at(root))
         except NoRepository as error:  # nothing is called anything there
             self.failure = error
 
@@ -260,3 +250,113 @@ def existing(root: str, names: Iterable[str]) -> frozenset[str]:
     """Return which names, also shortened ones, are those of objects here. Raises: NotFound."""
     with Blobs(root, most_bytes=0) as blobs:
         return frozenset(name for name in names if blobs.get(name))
+
+
+STATUS_S = 1.0
+"""As long as git may take; named files cost it 5 to 20 ms even in a large repository."""
+
+
+def uncommitted_paths(
+    root: str, paths: Sequence[str], *, wait_s: float = STATUS_S
+) -> frozenset[str] | None:
+    """Return those of the paths, relative to `root`, that no commit holds as they are.
+
+    What git ignores, or never heard of before it was deleted, is none of them. None if git does not
+    say: it is not installed, there is no repository, or it took too long.
+    """
+    asked = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
+    words = ("--literal-pathspecs", *asked, "--ignore-submodules=all", "--", *paths)
+    try:
+        answer = git_output(root, *words, wait_s=wait_s)
+    except NotFound:
+        return None
+    if answer is None:
+        return None
+    # Each record is two letters, a blank, and the path.
+    return frozenset(record[3:] for record in answer.split("\0")[:-1])
+
+
+FileStatus = Literal["changed", "gone", "new"]
+
+MOST_PATHS = 100
+"""Paths that git is asked about by name; of more it lists all, which then is faster."""
+
+_STANDINGS: dict[str, FileStatus] = {"C": "changed", "R": "gone", "?": "new"}
+_UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
+
+
+def is_under_way(root: str) -> bool:
+    """Return True while a rebase, merge, pick or revert is not finished. Raises: NotFound."""
+    git_dir = Path(repository_at(root).git_dir)
+    return any((git_dir / name).exists() for name in _UNDER_WAY)
+
+
+class WorkTree:
+    """A checkout, and git's view of its files; changes nothing. Raises: NotFound (no answer)."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        repository = repository_at(root)
+        self._git_dir = Path(repository.git_dir)
+        self._common_dir = Path(repository.common_dir)
+        excludes = user_setting("core.excludesFile", "--type=path")
+        self._settings = ["-c", f"core.excludesFile={excludes[-1]}"] if excludes else []
+
+    def changed_files(self, paths: Sequence[str] = ()) -> dict[str, FileStatus]:
+        """Return files, of all or some paths, that differ from the index or are new to it."""
+        named = () if len(paths) > MOST_PATHS else paths
+        answer = self._listed("-t", "-m", "-d", "-o", "--exclude-standard", "--", *named)
+        found: dict[str, FileStatus] = {}
+        for line in answer:
+            standing = _STANDINGS.get(line[:1])
+            # A deleted file is listed twice, as changed too.
+            if standing and found.get(line[2:]) != "gone":
+                found[line[2:]] = standing
+        return found
+
+    def ignored_folders(self) -> frozenset[str]:
+        """Return the outermost folders of which git ignores everything."""
+        answer = self._listed("-o", "-i", "--exclude-standard", "--directory")
+        return frozenset(line[:-1] for line in answer if line.endswith("/"))
+
+    def ignored(self, paths: Sequence[str]) -> list[str]:
+        """Return those paths that git ignores, but names that it would quote. Raises: NotFound."""
+        asked = (*self._settings, "check-ignore", "--", *paths)
+        answer = git_output(self.root, *asked) if paths else None
+        return answer.split("\n") if answer else []
+
+    def is_tracked(self, path: str) -> bool:
+        """Return True if git knows the file, or a file in the folder."""
+        return bool(self._listed("--", path))
+
+    def staged(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """Return files as they are in the index; those it lacks, or too large, are left out."""
+        with Blobs(self.root) as blobs:
+            found = {path: blobs.get(f":{path}") for path in paths}
+        return {path: blob.data for path, blob in found.items() if blob and blob.data is not None}
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether git is about to change the index, and perhaps files."""
+        return os.path.exists(self._git_dir / "index.lock")
+
+    def index_changed_ms(self) -> int:
+        """Return when git last changed the index: by checkout, reset, add, commit …; 0 if never."""
+        return _mtime_ms(self._git_dir / "index")
+
+    def has_own_writes(self, *, since_ms: int) -> bool:
+        """Return True if git itself wrote differing files: in a conflict, or from a stash."""
+        if any((self._git_dir / name).exists() for name in _UNDER_WAY):
+            return self.index_changed_ms() >= since_ms
+        return _mtime_ms(self._common_dir / "refs") >= since_ms
+
+    def _listed(self, *words: str) -> list[str]:
+        asked = ("--literal-pathspecs", *self._settings, "ls-files", "-z", *words)
+        return (git_output(self.root, *asked) or "").split("\0")[:-1]
+
+
+def _mtime_ms(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns // 1_000_000
+    except OSError:
+        return 0

@@ -39,8 +39,7 @@ from observer.core.model import UNASSIGNED, Place, Project, Receipt, Recorded, S
 from observer.core.paths import is_inside
 from observer.core.routes import COPIED, first_id, is_imported
 from observer.core.text import is_within
-from observer.git.process import git_output
-from observer.git.status import uncommitted_paths
+from observer.git.process import git_output, uncommitted_paths
 from observer.ingest.duplicates import (
     LONGEST_MS,
     SHELLS,

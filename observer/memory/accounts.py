@@ -15,7 +15,7 @@ from observer.core.filters import HIDE, Filters, is_visible
 from observer.core.model import Item, Project, Recorded, Session
 from observer.core.paths import is_inside
 from observer.git.log import commit_patch
-from observer.git.status import uncommitted_paths
+from observer.git.process import uncommitted_paths
 from observer.local.given import Giving
 from observer.memory.work import (
     Branch,

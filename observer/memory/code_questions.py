@@ -16,8 +16,13 @@ from observer.core.errors import Ambiguous, BadInput, NotFound
 from observer.core.filters import Filters
 from observer.core.model import Item
 from observer.core.value import Value
-from observer.git.agent_marks import agent_marks
-from observer.git.blame import blame_lines, file_commits, local_authors, with_earlier_forms
+from observer.git.blame import (
+    agent_marks,
+    blame_lines,
+    file_commits,
+    local_authors,
+    with_earlier_forms,
+)
 from observer.git.process import repository_at
 from observer.git.repository import ForeignRepository
 from observer.projects import detect_place, known_project_at

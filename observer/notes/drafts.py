@@ -1,14 +1,12 @@
 """Drafts of notes from what the memory holds: decision records, runbooks, how a project is tested.
 
-Pure: the same items give the same Markdown. Every line ends in the id of the item that it is taken
-from, in the syntax of notes. Skills are commands that were run after one another again and again; a
-candidate is a `SKILL.md` that does nothing until a person puts it where a client looks for skills.
+The same items give the same Markdown. Every line ends in the id of the item that it is from.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import combinations, groupby
 from typing import NamedTuple
@@ -83,39 +81,38 @@ def runbook(fixes: Iterable[Item]) -> Draft:
     known = sorted(_usable(fixes), key=lambda item: (-item.created_ms, -item.id))
     newest = known[0]
     title = newest.title.removeprefix("Fixed: ")
-    facts = [(fact, item) for item in known for fact in item.facts]
-    errors = [(fact[len(ERROR) :], item) for fact, item in facts if fact.startswith(ERROR)]
-    others = [(fact, item) for fact, item in facts if not fact.startswith(ERROR)]
+    errors, others = dict[str, Item](), dict[str, Item]()
+    for item in known:
+        for fact in item.facts:
+            kind = errors if fact.startswith(ERROR) else others
+            kind.setdefault(fact.removeprefix(ERROR), item)  # the newest that says so
     steps = [_line("fix", f"{iso(item.created_ms)[:10]}: {_said(item)}", item) for item in known]
     return _document(
         f"Runbook: {title}",
         "runbook",
         [
-            ("Symptom", [_line("error", *each) for each in _first(errors)]),
+            ("Symptom", [_line("error", *each) for each in errors.items()]),
             (f"What helped, {counted(len(known), 'time')}", steps),
-            ("Facts", [_line("fact", *each) for each in _first(others)]),
+            ("Facts", [_line("fact", *each) for each in others.items()]),
         ],
     )
 
 
 def testing(project: str, runs: Iterable[Item]) -> Draft:
     """Return how a project is checked: the commands that passed, the most often used first."""
-    of_head: dict[str, list[Item]] = {}
+    times, last = Counter[str](), dict[str, Item]()
     for item in _usable(runs):
         if is_check(item) and item.category != FAILED:
-            of_head.setdefault(item.title, []).append(item)
-    often = {head: passed for head, passed in of_head.items() if _times(passed) >= OFTEN}
-    ranked = sorted((often or of_head).items(), key=lambda pair: (-_times(pair[1]), pair[0]))
-    lines = [
-        _line(
-            "check",
-            f"`{head}` passed {counted(_times(passed), 'time')},"
-            f" last on {iso(passed[-1].created_ms)[:10]}",
-            passed[-1],
-        )
-        for head, passed in ranked[:MOST_LINES]
-    ]
-    return _document(f"How we test {project}", "testing", [("Commands that pass", lines)])
+            times[item.title] += item.folded
+            last[item.title] = item
+    often = {head: count for head, count in times.items() if count >= OFTEN}
+    lines = []
+    for head, count in sorted((often or times).items(), key=lambda one: (-one[1], one[0])):
+        on = iso(last[head].created_ms)[:10]
+        passed = f"`{head}` passed {counted(count, 'time')}, last on {on}"
+        lines.append(_line("check", passed, last[head]))
+    parts = [("Commands that pass", lines[:MOST_LINES])]
+    return _document(f"How we test {project}", "testing", parts)
 
 
 def _usable(items: Iterable[Item]) -> list[Item]:
@@ -124,20 +121,11 @@ def _usable(items: Iterable[Item]) -> list[Item]:
     return sorted(trusted, key=lambda item: (item.created_ms, item.id))
 
 
-def _times(items: Sequence[Item]) -> int:
-    return sum(item.folded for item in items)
-
-
 def _said(item: Item) -> str:
     """Return what an item says in its own words: the text of notes, the title of what happened."""
     if item.type == "turn" and item.narrative:
         return f"{item.title}: {item.narrative}"
     return item.narrative if item.kind == "note" or item.type == "fix" else item.title
-
-
-def _first(pairs: Sequence[tuple[str, Item]]) -> list[tuple[str, Item]]:
-    """Return each text once, with the first item that says so."""
-    return list({text: (text, item) for text, item in reversed(pairs)}.values())[::-1]
 
 
 def _line(category: str, text: str, item: Item) -> str:

@@ -1,9 +1,4 @@
-"""Reads of notes: lists, histories, links, claims, approved rules, notes near each other.
-
-A note knows those of its own project and those that belong to none, and nobody else's personal
-ones. Nearness combines vectors and words: vectors alone take related notes for duplicates, words
-alone miss paraphrases. Flashbacks are near notes from elsewhere.
-"""
+"""Reads of notes: lists, histories, links, approved rules, notes near each other."""
 
 from __future__ import annotations
 
@@ -19,11 +14,10 @@ from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
 from observer.core.events import Undo, kind_of
 from observer.core.filters import HIDE, RECORDED_KINDS, Filters, is_visible
 from observer.core.model import FORMERLY, Item, Link, Recorded, item_id
-from observer.core.note_file import Claim
 from observer.core.value import Value
 from observer.index import ListRequest
 from observer.notes.values import Connections, NoteAccess, NoteLink, Similar, Version, signal_id
-from observer.observations import note_reducer, note_syntax
+from observer.observations import note_reducer
 from observer.search.candidates import Sources
 from observer.search.find import search
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of
@@ -64,10 +58,10 @@ def near_notes(sources: Sources, item: Item, filters: Filters) -> tuple[Similar,
     cosines = np.zeros(len(places)) if vector is None else view.cosines(places, vector)
     ids = view.ids(places).tolist()
     meanings = dict(zip(ids, cosines.clip(0, 1).tolist(), strict=True))
-    words, near = _words(text), []
+    words, near = {*_WORD.findall(text.casefold())}, []
     for other in sources.reader.items(ids):
         if other.id != item.id and filters.admits(other):
-            others = _words(_text(other))
+            others = {*_WORD.findall(_text(other).casefold())}
             shared = len(words & others) / max(1, len(words | others))
             near.append(Similar(item=other, meaning=meanings[other.id], words=shared))
     near = [one for one in near if one.score >= LEAST_NEAR]
@@ -83,10 +77,6 @@ def _vector(sources: Sources, item: Item, text: str) -> NDArray[np.float32] | No
     view = sources.view
     _, vectors = view.meanings(view.mask(Filters(owner=item.owner), np.array([item.id])))
     return vectors[0] if len(vectors) else sources.encode(text)
-
-
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.casefold()))
 
 
 DAY_MS = 86_400_000
@@ -169,8 +159,7 @@ class NoteReader:
     ) -> Sequence[Item]:
         """Return notes, newest first: those of a project and those of none; all without one.
 
-        `narrow.kinds` of ``("inference",)`` lists inferences, which are listed nowhere else.
-        Raises: NotFound, Ambiguous (the project, or the session).
+        Inferences only if `narrow.kinds` names them. Raises: NotFound, Ambiguous.
         """
         with self._store.read() as reader:
             return reader.recent(self._filters(reader, project, narrow), limit=limit)
@@ -185,8 +174,7 @@ class NoteReader:
     def history(self, handle: int | str) -> tuple[Version, ...]:
         """Return everything that happened to a note, oldest first; also to a deleted one.
 
-        Raises: as `get`; BadInput (it is a file), ObserverError (its log was not read since an
-        upgrade).
+        Raises: as `get`; BadInput (it is a file), ObserverError (not read since an upgrade).
         """
         item = self.get(handle, deleted=True)
         if item.file:
@@ -203,10 +191,6 @@ class NoteReader:
                 hint="find it in the log with: observer doctor --rebuild",
             )
         return versions(history)
-
-    def claims(self, handle: int | str) -> tuple[Claim, ...]:
-        """Return a note's lines like `- [category] text #tag (context)`; raises as `get`."""
-        return note_syntax.parse_claims(self.get(handle).narrative)
 
     def links(self, handle: int | str) -> Connections:
         """Return what a note leads to, and what to it, as of now; raises as `get`."""
@@ -260,7 +244,7 @@ class NoteReader:
     def rules(self, project_id: int | None, *, most_chars: int) -> tuple[Sequence[Item], int]:
         """Return the approved rules that hold in a project, and how many more there are.
 
-        Oldest first, whole ones only, as long as title and content fit, but for what is hidden.
+        Oldest first, whole ones, as long as title and content fit, but for what is hidden.
         """
         place = Filters(
             project_id=project_id or 0,

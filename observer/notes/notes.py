@@ -1,8 +1,4 @@
-"""Writes of notes. Every change is an event, and returns after the commit.
-
-A change needs an exact handle (id or whole uuid), and can be undone. A deletion for good leaves the
-log once its grace is over, see `upkeep.take_out`; captured items only a person deletes.
-"""
+"""Writes of notes. Every change is an event, returns after the commit, and can be undone."""
 
 from __future__ import annotations
 
@@ -66,8 +62,7 @@ class Notes(NoteReader):
     def forget(self, handle: int | str, *, author: Author = "agent") -> bool:
         """Delete a note, or any other item by its id, until `undo`; False if there is none.
 
-        Raises: Ambiguous, BadInput (it is kept as a file), CapturedUserOnly, RuleUserOnly (not an
-        agent's).
+        Raises: Ambiguous, BadInput (it is kept as a file), CapturedUserOnly, RuleUserOnly.
         """
         return self._forget(handle, author, None)
 
@@ -102,9 +97,8 @@ class Notes(NoteReader):
     def undo(self, handle: int | str, *, author: Author = "agent") -> Item:
         """Take back the last change of a note that still stands, and return it as it was before.
 
-        If another note replaced it and nothing else happened, that is taken back. Of what was
-        captured only a deletion can be. Raises: as `edit`; BadInput (nothing happened, or its key
-        is another's).
+        Of what was captured only a deletion is. Raises: as `edit`; BadInput (nothing happened, or
+        its key is another's).
         """
         with self._store.read() as reader:
             found = reader.item(self._exact(reader, handle), deleted=True)
@@ -185,8 +179,7 @@ class Notes(NoteReader):
     ) -> Remembered:
         """Store a note, in the project named, else in the one around a folder, new or known.
 
-        Raises: BadInput, SecretRefused (as `check`; or nothing is recorded of the folder),
-        NotFound, Ambiguous (the project, or a link), RuleUserOnly (the rule is approved).
+        Raises: BadInput, SecretRefused, NotFound, Ambiguous (the project, or a link), RuleUserOnly.
         """
         check(note)
         body = self._body(note)
@@ -237,8 +230,7 @@ class Notes(NoteReader):
     def replacing(self, note: Note, there: Item, *, is_typed: bool) -> Note:
         """Return a note in the place of another one, with what it does not say as that was.
 
-        Links to what is gone and an end that is over do not stay; `is_typed` says that it has a
-        type of its own.
+        Links to what is gone and a past end do not stay; `is_typed`: it has a type of its own.
         """
         links = references_of(there)
         with self._store.read() as reader:
@@ -259,8 +251,7 @@ class Notes(NoteReader):
     def edit(self, handle: int | str, changes: Changes, *, author: Author = "agent") -> Item:
         """Change some fields of a note.
 
-        Raises: NotFound, Ambiguous (as `get`), BadInput, SecretRefused (as `check`; nothing is to
-        change), PastImmutable, RuleUserOnly (not an agent's to change).
+        Raises: NotFound, Ambiguous, BadInput, SecretRefused, PastImmutable, RuleUserOnly.
         """
         if changes == Changes():
             raise BadInput("nothing to change", hint="name a text, a title, tags or the like")
@@ -277,8 +268,7 @@ class Notes(NoteReader):
     ) -> Item:
         """Make a personal note one of a project, or of the team that works on it.
 
-        Raises: NotFound, Ambiguous (the note, or the project), BadInput (it is not personal),
-        CapturedUserOnly.
+        Raises: NotFound, Ambiguous, BadInput (it is not personal), CapturedUserOnly.
         """
         if author != "person":
             raise CapturedUserOnly(
@@ -366,10 +356,7 @@ class Notes(NoteReader):
         place: tuple[int | None, str],
         author: Author,
     ) -> None:
-        """Refuse links to what this owner or this project, a note's `place`, knows nothing of.
-
-        What a note supersedes must be of its own place: nobody's own note demotes what all share.
-        """
+        """Refuse links to what this owner or this project, a note's `place`, knows nothing of."""
         for each in links:
             target = reader.item(each.item)
             if (

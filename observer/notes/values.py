@@ -36,11 +36,9 @@ Author = Literal["person", "agent"]
 class Note(Value):
     """What to remember.
 
-    `confidence` is 0 to 1. `key` makes it replace the note under that key in its scope; without a
-    key the same words again add to the note that has them. Without a `layer` the type decides it:
-    decisions are past, rules are rules, all else is state. `supersedes` and `amends` name notes by
-    id, `links` anything else; `[[Title]]` in the content links by title. `expires_ms` is when it
-    stops to hold. `metadata` is any JSON object and is kept as it is.
+    `confidence` is 0 to 1. `key` makes it replace the note under that key in its scope. Without a
+    `layer` the type decides it. `supersedes` and `amends` name notes by id, `links` anything else.
+    `expires_ms` is when it stops to hold.
     """
 
     content: str
@@ -102,9 +100,9 @@ MOST_NEAR = 3
 class Remembered(Value):
     """The note as stored; `updated` if it existed before, under its key or word for word.
 
-    `project` is the name of the project it belongs to, empty for personal and team notes.
-    `near` are standing notes that may be about the same, nearest first, of which nobody has said
-    yet whether they still hold beside this one; `dangling` titles it links to that no note has yet.
+    `project` is a name, empty for personal and team notes. `near` are standing notes, nearest
+    first, of which nobody has said yet whether they still hold beside this one; `dangling` are
+    titles that no note has yet.
     """
 
     item: Item

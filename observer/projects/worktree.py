@@ -16,9 +16,8 @@ from pathlib import Path
 from observer.core.errors import NotFound
 from observer.core.model import Place
 from observer.core.paths import open_plain
-from observer.git.configuration import parse_config, read_config
 from observer.git.process import git_output, repository_at
-from observer.git.repository import Repository, read_first_line
+from observer.git.repository import Repository, parse_config, read_config, read_first_line
 from observer.projects.fs_probe import ProbedPlace, inode_of, non_project_dirs, stamp_of
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")

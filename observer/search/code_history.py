@@ -20,8 +20,7 @@ from observer.core.events import Command, FileWrite
 from observer.core.filters import Filters, touches
 from observer.core.model import Item, Session
 from observer.core.value import Value
-from observer.git.agent_marks import AgentMark
-from observer.git.blame import BlamedCommit, has_words
+from observer.git.blame import AgentMark, BlamedCommit, has_words
 from observer.observations import git_commands, session_state
 from observer.observations.drafts import FAILED
 from observer.store.reader import StoreReader

@@ -21,7 +21,7 @@ from observer.core.events import Event, Remember
 from observer.core.model import UNASSIGNED, Project
 from observer.core.paths import Home, read_plain
 from observer.core.value import decode_json
-from observer.git.status import uncommitted_paths
+from observer.git.process import uncommitted_paths
 from observer.local.given import START, GivenLog
 from observer.local.pauses import Pause
 from observer.memory.api import Memory

@@ -24,7 +24,7 @@ from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Place, Project
 from observer.core.paths import is_inside, read_plain
 from observer.core.value import decode_json
-from observer.git.status import is_under_way
+from observer.git.process import is_under_way
 from observer.importers.jsonl import Problems
 from observer.importers.run import FinishedImports
 from observer.importers.shelf.memory_files import NAME, changes, find

@@ -16,7 +16,7 @@ from observer.core.errors import NotFound
 from observer.core.model import UNASSIGNED
 from observer.core.paths import is_inside
 from observer.core.text import is_utf8
-from observer.git.status import MOST_PATHS, FileStatus, WorkTree
+from observer.git.process import MOST_PATHS, FileStatus, WorkTree
 from observer.ingest.file_changes import Save, is_temporary
 from observer.projects.fs_probe import file_system_of, mounts, non_project_dirs
 from observer.projects.policy import Policies

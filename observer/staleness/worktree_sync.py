@@ -22,7 +22,7 @@ from observer.core.model import Item, Project, Validity
 from observer.core.value import Value
 from observer.git import log as git
 from observer.git.log import CommitDiff, DiffEntry
-from observer.git.status import uncommitted_paths
+from observer.git.process import uncommitted_paths
 from observer.staleness.history_walk import (
     ABSENT,
     FILE,

@@ -1,8 +1,7 @@
 """Which carrier a share's address means, and how it is made, joined and opened.
 
-postgresql://host/database     a server
-git@host:path, ssh://…, *.git  a git repository of its own
-anything else                  a folder
+``postgresql://host/database`` is a server, ``git@host:path``, ``ssh://…`` and ``*.git`` a git
+repository of its own, anything else a folder.
 """
 
 from __future__ import annotations
@@ -11,18 +10,19 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 from observer.core.errors import BadInput, ShareUnavailable
 from observer.core.text import extra_hint
-from observer.sync.record import Carrier
 
 if TYPE_CHECKING:
     from observer.sync.folder import FolderCarrier
     from observer.sync.postgres import PostgresCarrier, ServerTeam
     from observer.sync.postgres_search import ServerSearch
 
+Carrier: TypeAlias = "FolderCarrier | PostgresCarrier"
+"""Where the records of a share lie. Each method may raise `ShareUnavailable`."""
 _EXTRAS = {"pyrage": "sync", "zstandard": "sync", "cryptography": "sync", "psycopg": "teams"}
 """Which extra brings a package."""
 
@@ -48,17 +48,16 @@ def open_search(url: str) -> ServerSearch:
     with _extras():
         from observer.sync.postgres_search import ServerSearch  # noqa: PLC0415 - of an extra
 
-        return ServerSearch(open_server(url))
+        carrier = open_server(url)
+        return ServerSearch(carrier.transaction, carrier.close)
 
 
 def open_files(url: str, home_folder: Path) -> FolderCarrier:
     """Return the carrier of a share of files, which can invite too; raises as `open_carrier`."""
     with _extras():
-        from observer.sync.folder import FolderCarrier, GitCarrier  # noqa: PLC0415 - of an extra
+        from observer.sync.folder import FolderCarrier  # noqa: PLC0415 - of an extra
 
-        if is_git(url):
-            return GitCarrier(url, home_folder)
-        return FolderCarrier(Path(url).expanduser(), home_folder)
+        return FolderCarrier(url, home_folder, is_git=is_git(url))
 
 
 def open_team(url: str, home_folder: Path) -> FolderCarrier | ServerTeam:
@@ -74,41 +73,33 @@ def open_team(url: str, home_folder: Path) -> FolderCarrier | ServerTeam:
 def create_share(url: str, home_folder: Path, *, person: str) -> FolderCarrier | ServerTeam:
     """Found a share: of files with this machine as its first member, on a server without any.
 
-    Raises: BadInput (something else lies there), ShareUnavailable (it cannot be written, or an
-    extra is not installed).
+    Raises: BadInput (something else lies there), ShareUnavailable (as `open_carrier`).
     """
     with _extras():
         if is_server(url):
             from observer.sync import postgres  # noqa: PLC0415 - of an extra
 
             postgres.create(url)
-            return open_team(url, home_folder)
-        from observer.sync import folder, keys  # noqa: PLC0415 - of an extra
-
-        if is_git(url):
-            folder.create_in_git(url, home_folder, person=person)
         else:
-            keys.create(Path(url).expanduser(), home_folder, person=person)
-    return open_files(url, home_folder)
+            from observer.sync import folder  # noqa: PLC0415 - of an extra
+
+            folder.create(url, home_folder, is_git=is_git(url), person=person)
+    return open_team(url, home_folder)
 
 
 def join_share(url: str, home_folder: Path, code: str) -> FolderCarrier:
     """Make this machine a member of a share of files that it was invited to.
 
-    Raises: BadInput (the code is of another share, or was used; a server takes none),
-    ShareUnavailable (as `open_carrier`, or the invitation has not arrived).
+    Raises: BadInput (of the code), ShareUnavailable (the invitation has not arrived).
     """
     if is_server(url):
         raise BadInput(
             "a server takes no code", hint="add the share by the address with your login"
         )
     with _extras():
-        from observer.sync import folder, keys  # noqa: PLC0415 - of an extra
+        from observer.sync import folder  # noqa: PLC0415 - of an extra
 
-        if is_git(url):
-            folder.join_in_git(url, home_folder, code)
-        else:
-            keys.join(Path(url).expanduser(), home_folder, code)
+        folder.join(url, home_folder, code, is_git=is_git(url))
     return open_files(url, home_folder)
 
 

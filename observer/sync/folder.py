@@ -1,7 +1,6 @@
 """A share in a folder that a file synchroniser or a mounted bucket carries, or in a git repository.
 
-Files may arrive in any order, in parts, twice under other names, late. What has not arrived whole
-is passed over, named, and read when it has.
+Files may arrive in any order, twice, late, in parts: what is not whole is named and read later.
 """
 
 from __future__ import annotations
@@ -41,14 +40,18 @@ LOOK_S, LOOK_AT_REMOTE_S = 1.0, 30.0
 
 
 class FolderCarrier:
-    """The segments in a folder. Raises: ShareUnavailable (there are none, or no key to them)."""
+    """The segments in a folder, or in the clone that a home has of a git repository.
 
-    _look_s = LOOK_S
+    Raises: ShareUnavailable (there are none, no key to them, or other branches).
+    """
 
-    def __init__(self, folder: Path, home: Path) -> None:
-        self.folder = folder
+    def __init__(self, url: str, home: Path, *, is_git: bool = False) -> None:
+        self.folder, self._exchange = _files(url, home, is_git=is_git)
         self._home = home
-        self.share = keys.share_in(folder).share
+        if self._exchange and not (self.folder / keys.SHARE).exists():
+            with keys.locked(home, self.folder.name):
+                self._exchange.bring()
+        self.share = keys.share_in(self.folder).share
         keys.identity_in(home, self.share)
         self._closed = threading.Event()
         self._kept: tuple[str, list[Record]] = ("", [])
@@ -88,28 +91,25 @@ class FolderCarrier:
         whose = {one.origin: people[one.id] for one in members.values() if one.origin}
         records: list[Record] = []
         for origin, theirs in sorted(segments.items()):
-            known = since.get(origin, 0)
-            try:
-                for batch in self._read(theirs, members, mine, known=known):
-                    records += batch
-                    if len(records) >= limit:
-                        return Pulled(records[:limit], refused, whose, people[mine.id])
-            except _Stopped as stop:
-                refused.append(Refused(origin, stop.sequence, str(stop), whose[origin]))
+            for batch in self._read(theirs, members, mine, known=since.get(origin, 0)):
+                if isinstance(batch, Refused):
+                    refused.append(batch._replace(origin=origin, person=whose[origin]))
+                    continue
+                records += batch
+                if len(records) >= limit:
+                    return Pulled(records[:limit], refused, whose, people[mine.id])
         return Pulled(records, refused, whose, people[mine.id])
 
     def wake(self, timeout_s: float) -> bool:
         """Wait until a segment has come or gone; return False if none has."""
-        waited = 0.0
-        while not (is_news := self._is_news()) and waited < timeout_s:
-            step = min(self._look_s, timeout_s - waited)
-            if self._closed.wait(step):
+        look_s, waited_s = LOOK_AT_REMOTE_S if self._exchange else LOOK_S, 0.0
+        while True:
+            if self._exchange.is_news() if self._exchange else self._names() != self._heard:
+                return True
+            step_s = min(look_s, timeout_s - waited_s)
+            if step_s <= 0 or self._closed.wait(step_s):
                 return False
-            waited += step
-        return is_news
-
-    def _is_news(self) -> bool:
-        return self._names() != self._heard
+            waited_s += step_s
 
     def close(self) -> None:
         """End what waits."""
@@ -130,22 +130,23 @@ class FolderCarrier:
 
     def rotate(self) -> None:
         """Give this machine fresh keys; the old ones sign and read nothing from now on."""
-        with self._writing() as (mine, _):
-            keys.rotate(self.folder, self._home, mine, last=self._last_of(mine.id))
+        with self._writing() as (mine, members):
+            last = self._last_of(mine.id)
+            name = keys.name_of(members[mine.id], mine)
+            keys.succeed(self.folder, self._home, mine, name, last=last)
 
     def remove(self, machine: str) -> None:
         """End a machine's membership: it gets no key to what is written from now on."""
-        with self._writing() as (mine, _):
-            last = self._last_of(machine)
-            keys.remove(self.folder, self._home, mine, machine, last=last)
+        with self._writing() as (mine, members):
+            keys.remove(self.folder, mine, members, machine, last=self._last_of(machine))
             self._members(mine)  # remembered at once, for who holds the folder may take it away
 
     def leave(self) -> None:
         """End this machine's own membership, and delete its keys; killed, it can be done again."""
-        with suppress(NotMember), self._writing() as (mine, _):
-            last = self._last_of(mine.id)
-            keys.remove(self.folder, self._home, mine, mine.id, last=last)
-        self._let_go()
+        with suppress(NotMember), self._writing() as (mine, members):
+            keys.remove(self.folder, mine, members, mine.id, last=self._last_of(mine.id))
+        if self._exchange:  # a plain folder is not this home's
+            shutil.rmtree(self.folder)
         keys.forget(self._home, self.share)
 
     def withhold(self, uuids: Collection[str]) -> None:
@@ -179,23 +180,16 @@ class FolderCarrier:
         """Yield own keys, read anew, and all members, while no other process writes."""
         try:
             with keys.locked(self._home, self.share):
-                self._bring()
+                if self._exchange:
+                    self._exchange.bring()
                 if keys.share_in(self.folder).share != self.share:
                     raise ShareUnavailable(f"another share lies in {self.folder} now")
                 mine = keys.identity_in(self._home, self.share)
                 yield mine, self._members(mine)
-                self._send()
+                if self._exchange:
+                    self._exchange.send()
         except OSError as error:
             raise ShareUnavailable(f"{self.folder} cannot be used: {error}") from error
-
-    def _bring(self) -> None:
-        """Get what others wrote; into a plain folder something else brings it."""
-
-    def _send(self) -> None:
-        """Let others have what was written; from a plain folder something else takes it."""
-
-    def _let_go(self) -> None:
-        """Delete what lies here of a share that was left; a plain folder is not this home's."""
 
     def _members(self, mine: Identity) -> dict[str, Member]:
         """Return the members, after what is new of them was remembered and they were let in."""
@@ -218,13 +212,7 @@ class FolderCarrier:
         for one in members.values():
             if not one.end and one.id not in seen.let_in:
                 self._let_in(mine, one, members)
-        now = keys.ShareMemory(
-            ends={**seen.ends, **keys.new_ends(self.folder, members, seen)},
-            origins=origins,
-            let_in=tuple(sorted(one.id for one in members.values() if not one.end)),
-        )
-        if now != seen:
-            keys.remember(self._home, self.share, now)
+        keys.remember(self.folder, self._home, self.share, seen, members, origins)
         return members
 
     def _let_in(self, mine: Identity, one: Member, members: Mapping[str, Member]) -> None:
@@ -294,26 +282,26 @@ class FolderCarrier:
         mine: Identity,
         *,
         known: int,
-    ) -> Iterator[list[Record]]:
-        """Yield the records of an origin after the known ones; _Stopped where that ends."""
+    ) -> Iterator[list[Record] | Refused]:
+        """Yield the records of an origin after the known ones, at last why there are no more."""
         reached = known
-        stopped: _Stopped | None = None
+        stopped: Refused | None = None
         for segment in sorted(segments, key=lambda one: (one.first, -one.last)):
             if segment.last <= reached:
                 continue
             if segment.first > reached + 1:
                 gap = f"records {reached + 1} to {segment.first - 1} have not arrived"
-                stopped = stopped or _Stopped(reached + 1, gap)
+                stopped = stopped or Refused("", reached + 1, gap)
                 break
             try:
                 batch = self._opened(segment, members, mine)
             except Unreadable as error:
-                stopped = stopped or _Stopped(segment.first, f"{segment.stem}: {error}")
+                stopped = stopped or Refused("", segment.first, f"{segment.stem}: {error}")
                 continue
             yield [one for one in batch if one.sequence > reached]
             reached = segment.last
         if stopped:
-            raise stopped
+            yield stopped
 
     def _later(self, mine: Identity, members: Mapping[str, Member]) -> Mapping[str, str]:
         """Return the keys that this machine was given later, under its former ids too."""
@@ -347,14 +335,6 @@ class FolderCarrier:
         return max((one.last for one in segments if one.machine == machine), default=0)
 
 
-class _Stopped(Exception):
-    """The records of an origin cannot be read from `sequence` on; the message says why."""
-
-    def __init__(self, sequence: int, why: str) -> None:
-        super().__init__(why)
-        self.sequence = sequence
-
-
 def _first_claims(members: Iterable[Member], known: Mapping[str, str]) -> dict[str, str]:
     """Return whose each origin is (a root); without a known claim, what two claim is nobody's."""
     claims: dict[str, set[str]] = defaultdict(set)
@@ -375,61 +355,35 @@ def _why_not(segment: SegmentName, by: Member | None) -> str:
     return ""
 
 
-class GitCarrier(FolderCarrier):
-    """The segments in a git repository that is for nothing else: a folder, fetched and pushed.
-
-    Each home has a clone in its `sharing` folder; what could not be pushed goes with the next push.
-    Raises: ShareUnavailable (as `FolderCarrier`, or the remote holds other branches).
-    """
-
-    _look_s = LOOK_AT_REMOTE_S
-
-    def __init__(self, url: str, home: Path) -> None:
-        folder = clone_of(url, home)
-        self._exchange = _exchange(folder, url)
-        if not (folder / keys.SHARE).exists():
-            with keys.locked(home, folder.name):
-                self._exchange.bring()
-        super().__init__(folder, home)
-
-    def _is_news(self) -> bool:
-        return self._exchange.is_news()
-
-    def _let_go(self) -> None:
-        shutil.rmtree(self.folder)
-
-    def _bring(self) -> None:
-        self._exchange.bring()
-
-    def _send(self) -> None:
-        self._exchange.send()
+def _files(url: str, home: Path, *, is_git: bool) -> tuple[Path, Exchange | None]:
+    if not is_git:
+        return Path(url).expanduser(), None
+    folder = home / "sharing" / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.clone"
+    return folder, Exchange(folder, url, final=f"{SEGMENTS}/")
 
 
-def _exchange(folder: Path, url: str) -> Exchange:
-    return Exchange(folder, url, final=f"{SEGMENTS}/")
-
-
-def clone_of(url: str, home: Path) -> Path:
-    """Return where a home keeps its clone of a share."""
-    return home / "sharing" / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.clone"
-
-
-def create_in_git(url: str, home: Path, *, person: str) -> None:
-    """Found a share in an empty repository. Raises: BadInput (it is not), ShareUnavailable."""
-    folder = clone_of(url, home)
-    exchange = _exchange(folder, url)
-    if refs := exchange.refs():
-        raise BadInput(f"{url} is not empty: it holds {min(refs)}", hint="name a new repository")
-    with keys.locked(home, folder.name):
-        keys.create(folder, home, person=person)
-        exchange.send()
-
-
-def join_in_git(url: str, home: Path, code: str) -> None:
-    """Make this machine a member of the share in a repository; raises as `keys.join`."""
-    folder = clone_of(url, home)
-    exchange = _exchange(folder, url)
+@contextmanager
+def _exchanging(folder: Path, exchange: Exchange | None, home: Path) -> Iterator[None]:
+    if exchange is None:  # something else brings and takes what lies in a plain folder
+        yield
+        return
     with keys.locked(home, folder.name):
         exchange.bring()
-        keys.join(folder, home, code)
+        yield
         exchange.send()
+
+
+def create(url: str, home: Path, *, is_git: bool, person: str) -> None:
+    """Found a share in an empty folder or repository. Raises: BadInput, ShareUnavailable."""
+    folder, exchange = _files(url, home, is_git=is_git)
+    if exchange and (refs := exchange.refs()):
+        raise BadInput(f"{url} is not empty: it holds {min(refs)}", hint="name a new repository")
+    with _exchanging(folder, exchange, home):
+        keys.create(folder, home, person=person)
+
+
+def join(url: str, home: Path, code: str, *, is_git: bool) -> None:
+    """Make this machine a member of a share of files; raises as `keys.join`."""
+    folder, exchange = _files(url, home, is_git=is_git)
+    with _exchanging(folder, exchange, home):
+        keys.join(folder, home, code)

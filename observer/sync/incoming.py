@@ -1,7 +1,6 @@
 """What a home takes in of a share, and a whole round of it: then what has changed here is sent.
 
-Each record becomes an event, whose id follows from the record; only then it counts as known. Every
-step may be repeated, which changes nothing.
+Each record becomes an event, whose id follows from it. Every step may be repeated.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from observer.core.value import Value, decode_json, newest
 from observer.store.reader import StoreReader
 from observer.store.shares import GONE, Refusal, ShareState, purged_key, share_fact, tombstone_key
 from observer.store.writer import Writer
+from observer.sync.carriers import Carrier
 from observer.sync.outgoing import (
     BATCH,
     CLIENT,
@@ -41,7 +41,7 @@ from observer.sync.outgoing import (
     push,
     share_called,
 )
-from observer.sync.record import Carrier, ProjectKey, Pulled, Record, Refused, chained
+from observer.sync.record import ProjectKey, Pulled, Record, Refused, chained
 
 
 class Round(NamedTuple):
@@ -55,9 +55,7 @@ class Round(NamedTuple):
 def sync_once(home: HomeSide, name: str, carrier: Carrier) -> Round:
     """Fetch and take in what is there, then send what has changed here.
 
-    It is sent last, so that a home which was restored finds out what it once sent. Raises:
-    ShareUnavailable (the share is out of reach; what was done stays done), StoreUnavailable (the
-    store cannot be written).
+    In this order a restored home finds out what it once sent. Raises: ShareUnavailable.
     """
     taken, refused = pull(home, name, carrier)
     sent = push(home, name, carrier)
@@ -84,9 +82,8 @@ MOST_APART = 20
 def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:
     """Take in all that is there; return how many records, and of how many homes some were refused.
 
-    What was written here becomes records before anything is taken in, since a later version of
-    another home takes its place here. Of a home whose records cannot be trusted from one on,
-    nothing more is fetched in this round.
+    What was written here becomes records first, since a later version of another home takes its
+    place. Of a home whose records cannot be trusted from one on, no more is fetched in this round.
     """
     taken, begun_ms, is_collected = 0, home.now_ms(), False
     stuck: set[str] = set()
@@ -167,9 +164,8 @@ def _is_known(home: HomeSide, share: ShareState, mine: Sequence[Record]) -> bool
 def _go_on(home: HomeSide, share: ShareState, behind: Record | None, own: tuple[int, str]) -> None:
     """Give the records that wait another place in the chain.
 
-    It is `behind` a record that this home has made, and does not know: it was restored. Without
-    one it goes on under another uuid: what is there in our name, this home has not made, and what
-    it was (`own`) is another home's now.
+    It is `behind` a record that this home, which was restored, does not know. Without one it goes
+    on under another uuid: what is there in our name is another home's now.
     """
     if behind:
         anew = replace(share, sequence=behind.sequence, hash=behind.hash())
@@ -216,8 +212,16 @@ def _take_in(home: HomeSide, share: ShareState, pulled: Pulled) -> list[Refused]
             wanted.append((project.id, replace(event, cwd="".join(project.roots[-1:]))))
     for project_id, group in groupby(wanted, key=lambda one: one[0]):
         home.ingest([event for _, event in group], project_id)
+
+    def note_apart(writer: Writer) -> None:
+        # Each with when what is shown was changed.
+        fact = share_fact(share.name, VERSIONS)
+        noted = decode_json(writer.meta(fact) or "{}", dict[str, int])
+        noted |= {one.uuid: one.updated_ms for one in writer.by_uuid(apart).values()}
+        writer.put_meta(fact, msgspec.json.encode(newest(noted, MOST_APART)).decode())
+
     if apart:
-        home.write(partial(_note_apart, share=share.name, uuids=apart))
+        home.write(note_apart)
     return bad
 
 
@@ -241,15 +245,6 @@ class _Aware(Value):
     """When the newest version was made that the sender of one had from others."""
 
     aware_ms: int = LAST
-
-
-def _note_apart(writer: Writer, *, share: str, uuids: Collection[str]) -> None:
-    """Note the newest notes that were changed apart, each with when what is shown was changed."""
-    fact = share_fact(share, VERSIONS)
-    there = writer.by_uuid(uuids).values()
-    known = decode_json(writer.meta(fact) or "{}", dict[str, int])
-    known |= {one.uuid: one.updated_ms for one in there}
-    writer.put_meta(fact, msgspec.json.encode(newest(known, MOST_APART)).decode())
 
 
 def changed_apart(reader: StoreReader, share: str) -> list[Item]:
@@ -354,18 +349,18 @@ def match(key: ProjectKey, projects: Collection[Project]) -> Project | None:
 def _note_taken(
     home: HomeSide, share: ShareState, good: Sequence[Record], refused: Collection[Refused]
 ) -> None:
-    at_ms = home.now_ms()
-
     newest_of = {one.origin: one for one in good if one.origin != share.origin}
+    origins = {origin: (one.sequence, one.hash()) for origin, one in newest_of.items()}
+    refusals = []
+    for one in refused:
+        what = f"record {one.sequence} of {one.person or one.origin}"
+        why = f"{what if one.sequence else one.origin}: {one.why}"
+        refusals.append(
+            Refusal(origin=one.origin, sequence=one.sequence, why=why, at_ms=home.now_ms())
+        )
 
     def work(writer: Writer) -> None:
-        origins = {origin: (one.sequence, one.hash()) for origin, one in newest_of.items()}
         writer.put_origins(share.name, origins)
-        refusals = []
-        for one in refused:
-            of = f"of {one.person}" if one.person else f"of {one.origin}"
-            why = f"{f'record {one.sequence} {of}' if one.sequence else one.origin}: {one.why}"
-            refusals.append(Refusal(origin=one.origin, sequence=one.sequence, why=why, at_ms=at_ms))
         writer.put_refusals(share.name, refusals)
         writer.send_again(share.name, (one.uuid for one in good))
 

@@ -1,13 +1,11 @@
 """Who is in a share of files: each machine's keys, and the signed statements that let it in.
 
 A machine has an Ed25519 key that signs, from which its id is made, and an X25519 key that age
-encrypts to; both lie in the home, mode 0600. The share's id is that of the machine that founded it.
-
-In `members/` of the share lie cards ("this machine is let in", signed by one that is in), claims
-("this machine's records are of that origin", signed by itself) and ends ("it signs nothing after
-segment N", signed by itself or the founder). An end names the cards that the machine had signed by
-then, so a removed one lets in nobody; homes keep the ends that they saw. An invitation is the card
-of a machine that is none yet; its secrets are the code. To join is to rotate.
+encrypts to. The share's id is that of the machine that founded it. In `members/` lie cards ("this
+machine is let in", signed by one that is in), claims ("this machine's records are of that origin",
+by itself) and ends ("it signs nothing after segment N", by itself or the founder), which name the
+cards that it had signed by then: a removed one lets in nobody. An invitation is the card of a
+machine that is none yet; its secrets are the code. To join is to rotate.
 """
 
 from __future__ import annotations
@@ -52,11 +50,7 @@ class ShareFile(Value):
 
 
 class Identity(Value):
-    """The secrets of one machine in one share.
-
-    `seed` signs, `secret` reads; `former` read what was encrypted before a rotation; `names` reads
-    the names of members.
-    """
+    """The secrets of a machine in a share: `seed` signs, `secret` and `former` read."""
 
     share: str
     seed: str
@@ -131,8 +125,7 @@ class Member(Value):
 class ShareMemory(Value):
     """What a home remembers of a share that nobody can take back.
 
-    ends: signed ends by the name of their file; origins: the root that claimed each first;
-    let_in: the machines for which the keys of all segments were wrapped.
+    `ends` by their file, `origins` with the root that claimed each, `let_in` who got all keys.
     """
 
     ends: Mapping[str, Signed] = {}
@@ -230,9 +223,7 @@ def identity_in(home: Path, share: str) -> Identity:
             hint="a member makes a code with: observer sync invite; add the share with --code",
         ) from error
     except (OSError, msgspec.DecodeError) as error:
-        raise ShareUnavailable(
-            f"this machine's key to the share cannot be read: {error}"
-        ) from error
+        raise ShareUnavailable(f"this machine's key to the share is damaged: {error}") from error
 
 
 def seen_in(home: Path, share: str) -> ShareMemory:
@@ -245,9 +236,25 @@ def seen_in(home: Path, share: str) -> ShareMemory:
         raise ShareUnavailable(f"what is remembered of the share is damaged: {error}") from error
 
 
-def remember(home: Path, share: str, seen: ShareMemory) -> None:
-    """Keep what this home has seen of a share."""
-    disk.replace(make_private(home / "sharing") / f"{share}.seen", msgspec.json.encode(seen))
+def remember(
+    folder: Path,
+    home: Path,
+    share: str,
+    seen: ShareMemory,
+    members: Mapping[str, Member],
+    origins: Mapping[str, str],
+) -> None:
+    """Keep what this home has seen of a share: beside that, the ends in force, and who is in."""
+    ends = {f"{one.id}.{one.end.by}.end" for one in members.values() if one.end}
+    fresh = {name: _read(folder, name) for name in ends - seen.ends.keys()}
+    now = ShareMemory(
+        ends={**seen.ends, **{name: end for name, end in fresh.items() if end}},
+        origins=origins,
+        let_in=tuple(sorted(one.id for one in members.values() if not one.end)),
+    )
+    if now != seen:
+        path = make_private(home / "sharing") / f"{share}.seen"
+        disk.replace(path, msgspec.json.encode(now))
 
 
 def create(folder: Path, home: Path, *, person: str) -> Identity:
@@ -291,18 +298,24 @@ def join(folder: Path, home: Path, code: str) -> Identity:
         raise ShareUnavailable("the invitation has not arrived", hint="wait for it; or ask anew")
     if members[guest.id].end:
         raise BadInput("the code was used or taken back", hint="ask for a new one")
-    return _succeed(folder, home, guest, _name_of(members[guest.id], guest), last=0)
+    return succeed(folder, home, guest, name_of(members[guest.id], guest), last=0)
 
 
-def rotate(folder: Path, home: Path, mine: Identity, *, last: int) -> Identity:
-    """Give this machine fresh keys; last: the greatest sequence that it has sent."""
-    members = members_of(folder, mine.share, seen_in(home, mine.share))
-    return _succeed(folder, home, mine, _name_of(members[mine.id], mine), last=last)
+def succeed(folder: Path, home: Path, old: Identity, person: str, *, last: int) -> Identity:
+    """Give a machine that sent up to `last` fresh keys, and end the old ones last."""
+    fresh = msgspec.structs.replace(
+        old, seed=secrets.token_hex(32), secret=new_secret(), former=(old.secret, *old.former)
+    )
+    _let_in(folder, fresh, by=old, person=person, succeeds=True)
+    _keep(home, fresh)
+    _end(folder, old, old.id, last=last)
+    return fresh
 
 
-def remove(folder: Path, home: Path, mine: Identity, one: str, *, last: int) -> None:
+def remove(
+    folder: Path, mine: Identity, members: Mapping[str, Member], one: str, *, last: int
+) -> None:
     """End a membership: one's own, or by the founder. Raises: NotFound, BadInput."""
-    members = members_of(folder, mine.share, seen_in(home, mine.share))
     if one not in members or members[one].end:
         raise NotFound(f"no machine {one} is in the share", hint="try: observer sync members")
     if mine.id != one and members[mine.id].root != mine.share:
@@ -313,24 +326,21 @@ def remove(folder: Path, home: Path, mine: Identity, one: str, *, last: int) -> 
 def forget(home: Path, share: str) -> None:
     """Delete this machine's keys to a share and what it remembers of it."""
     for kind in ("key", "seen"):
-        with suppress(FileNotFoundError):
-            (home / "sharing" / f"{share}.{kind}").unlink()
+        (home / "sharing" / f"{share}.{kind}").unlink(missing_ok=True)
 
 
 def claim(folder: Path, mine: Identity, origin: str) -> None:
     """Say of which origin this machine's records are."""
-    _state(
-        folder, mine, f"{mine.id}.claim", OriginClaim(share=mine.share, id=mine.id, origin=origin)
-    )
+    said = OriginClaim(share=mine.share, id=mine.id, origin=origin)
+    _state(folder, mine, f"{mine.id}.claim", said)
 
 
 def people_of(members: Mapping[str, Member], mine: Identity) -> dict[str, str]:
     """Return whose each machine is by its id, '' if the name cannot be read.
 
-    The founder names people, and everybody names himself for his further machines. Of whom others
-    let in it is said who did: he could have let in himself as somebody else.
+    Of whom others than the founder let in it is said who did, unless it is the same person.
     """
-    names = {one.id: _name_of(one, mine) for one in members.values()}
+    names = {one.id: name_of(one, mine) for one in members.values()}
     found: dict[str, str] = {}
     for one in members.values():  # whoever let a machine in stands before it
         name, by = names[one.id], one.card.by
@@ -342,7 +352,8 @@ def people_of(members: Mapping[str, Member], mine: Identity) -> dict[str, str]:
     return found
 
 
-def _name_of(member: Member, mine: Identity) -> str:
+def name_of(member: Member, mine: Identity) -> str:
+    """Return whose a machine is as its card says, '' if that cannot be read."""
     try:
         return unseal(base64.b64decode(member.card.person), [mine.names]).decode("utf-8", "replace")
     except (Unreadable, ValueError):
@@ -371,12 +382,6 @@ def members_of(folder: Path, share: str, seen: ShareMemory) -> dict[str, Member]
                 place = len(waiting) if theirs.succeeds else 0
                 waiting.insert(place, (other, root if theirs.succeeds else other))
     return found
-
-
-def new_ends(folder: Path, members: dict[str, Member], seen: ShareMemory) -> dict[str, Signed]:
-    """Return the ends in force that a home has not kept yet, by the name of their file."""
-    in_force = {f"{one.id}.{one.end.by}.end" for one in members.values() if one.end}
-    return {name: found for name in in_force - seen.ends.keys() if (found := _read(folder, name))}
 
 
 def _cards(folder: Path, share: str) -> dict[str, tuple[Signed, Card]]:
@@ -418,28 +423,15 @@ def _origin_of(folder: Path, card: Card, share: str) -> str:
 def _let_in(
     folder: Path, one: Identity, *, by: Identity, person: str, succeeds: bool = False
 ) -> None:
-    sealed = seal(person.encode(), recipient_of(one.names))
     card = Card(
         share=one.share,
         verify_key=one.verify_key,
         recipient=recipient_of(one.secret),
-        person=base64.b64encode(sealed).decode("ascii"),
+        person=base64.b64encode(seal(person.encode(), recipient_of(one.names))).decode("ascii"),
         by=by.id,
         succeeds=succeeds,
     )
     _state(folder, by, f"{one.id}.card", card)
-
-
-def _succeed(folder: Path, home: Path, old: Identity, person: str, *, last: int) -> Identity:
-    """Give an identity fresh keys, and end the old ones last: killed before, both are in."""
-    former = (old.secret, *old.former)
-    fresh = msgspec.structs.replace(
-        old, seed=secrets.token_hex(32), secret=new_secret(), former=former
-    )
-    _let_in(folder, fresh, by=old, person=person, succeeds=True)
-    _keep(home, fresh)
-    _end(folder, old, old.id, last=last)
-    return fresh
 
 
 def _end(folder: Path, by: Identity, one: str, *, last: int) -> None:
@@ -456,15 +448,15 @@ def _keep(home: Path, mine: Identity) -> None:
 
 
 def _state(folder: Path, by: Identity, name: str, said: Value) -> None:
-    text = msgspec.json.encode(said)
-    signature = base64.b64encode(by.sign(_domain(said) + text)).decode("ascii")
-    signed = Signed(text=text.decode(), signature=signature)
+    text = msgspec.json.encode(said).decode()
+    signature = base64.b64encode(by.sign(_signable(said, text))).decode("ascii")
+    signed = Signed(text=text, signature=signature)
     publish(folder / MEMBERS / name, msgspec.json.encode(signed))
 
 
-def _domain(said: Value) -> bytes:
-    """Return what keeps a signature of one kind of statement from being taken for another's."""
-    return f"observer {type(said).__name__}\0".encode()
+def _signable(said: Value, text: str) -> bytes:
+    # The kind is signed too, so that no statement is taken for one of another kind.
+    return f"observer {type(said).__name__}\0{text}".encode()
 
 
 def _read(folder: Path, name: str) -> Signed | None:
@@ -481,8 +473,7 @@ def _said(signed: Signed | None, kind: type[_T]) -> _T | None:
 
 def _holds(signed: Signed, said: Value, by: Card) -> bool:
     with suppress(Unreadable, ValueError):
-        verify(
-            by.verify_key, base64.b64decode(signed.signature), _domain(said) + signed.text.encode()
-        )
+        signature = base64.b64decode(signed.signature)
+        verify(by.verify_key, signature, _signable(said, signed.text))
         return True
     return False

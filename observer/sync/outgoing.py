@@ -1,8 +1,4 @@
-"""What leaves a home for a share: chosen, redacted, chained, and carried away.
-
-Records are made in one transaction with the note of what left, and wait in the database until the
-carrier has them.
-"""
+"""What leaves a home for a share: chosen, redacted, chained, and carried away."""
 
 from __future__ import annotations
 
@@ -29,7 +25,8 @@ from observer.store.reader import StoreReader
 from observer.store.shares import GONE, ShareState, Waiting, share_fact
 from observer.store.tombstones import Tombstones
 from observer.store.writer import Writer
-from observer.sync.record import Carrier, ProjectKey, Record
+from observer.sync.carriers import Carrier
+from observer.sync.record import ProjectKey, Record
 
 BATCH = 500
 """Records that are made, fetched or taken in at once."""
@@ -153,7 +150,8 @@ def _collect(home: HomeSide, name: str) -> bool:
         if _noted(writer, name, APART, int) - apart.keys():
             share = replace(share, change=0)  # what was kept back may leave now
         _note(writer, share=name, fact=APART, values=apart)
-        changes = _changes(writer, share)
+        after, types = share.change, TYPES | {TURN} if share.turns else TYPES
+        changes = writer.leaving(after=after, projects=share.projects, types=types, limit=BATCH)
         items = [item for _, item in changes]
         departing = list(leaving(writer, share, items, apart, home.folder))
         share = _send(home, writer, share, departing)
@@ -163,11 +161,6 @@ def _collect(home: HomeSide, name: str) -> bool:
 
     home.write(work)
     return counts == [BATCH]
-
-
-def _changes(reader: StoreReader, share: ShareState) -> list[tuple[int, Item]]:
-    types = TYPES | {TURN} if share.turns else TYPES
-    return reader.leaving(after=share.change, projects=share.projects, types=types, limit=BATCH)
 
 
 def _begun_anew(home: HomeSide, writer: Writer, share: ShareState) -> ShareState:
@@ -188,8 +181,7 @@ def _begun_anew(home: HomeSide, writer: Writer, share: ShareState) -> ShareState
 def kept_apart(reader: StoreReader, policies: Policies, name: str) -> dict[int, str]:
     """Return the names of the projects whose policy lets nothing leave for a share.
 
-    What a policy has once kept is kept until one that can be read lets it go: a folder that is
-    gone, or not mounted, says nothing.
+    What was kept stays so while its folder is missing, which says nothing.
     """
     projects = reader.projects()
     unknown = {one.id for one in projects if not any(map(os.path.isdir, one.roots))}
@@ -206,8 +198,8 @@ def leaving(
 ) -> Iterator[Leaving]:
     """Yield what leaves of some items, by today's rules; of deleted ones all.
 
-    apart: projects of which nothing leaves; folder: the person's own.
-    What a session comes to leaves once that is over: until then it grows with every event.
+    apart: projects of which nothing leaves; folder: the person's own. A summary leaves once its
+    session is over.
     """
     projects = {project.id: project for project in reader.projects()}
     active = {one.id for one in reader.sessions(active=True, limit=LAST)}
@@ -221,9 +213,11 @@ def leaving(
         if share.projects and project.id not in share.projects:
             continue
         born = event_id, note_uuid(event_id, at_ms)
+        is_own = item.scope == "personal" or bool(item.person)
+        is_judged = not item.suspicion and item.approval != "provisional"
         if item.deleted_ms is not None:
             yield Leaving(item, project, *born, "")
-        elif project.id in apart or project.id == UNASSIGNED or not _may_leave(item):
+        elif project.id in apart or project.id == UNASSIGNED or is_own or not is_judged:
             continue
         elif item.session_id not in active or item.kind != "summary":
             yield Leaving(item, project, *born, _body(reader, item, project, folder))
@@ -234,21 +228,16 @@ def first_leaving(
 ) -> list[Leaving]:
     """Return the first things that would leave for a share that is not there yet, as `leaving`."""
     found: list[Leaving] = []
+    types = TYPES | {TURN} if share.turns else TYPES
     after = 0
     while len(found) < limit:
-        changes = _changes(reader, replace(share, change=after))
+        changes = reader.leaving(after=after, projects=share.projects, types=types, limit=BATCH)
         items = [item for _, item in changes if item.deleted_ms is None]
         found += islice(leaving(reader, share, items, apart, folder), limit - len(found))
         if len(changes) < BATCH:
             break
         after = changes[-1][0]
     return found
-
-
-def _may_leave(item: Item) -> bool:
-    """Return True unless an item is somebody's own, or waits for a person to judge it."""
-    is_trusted = not item.suspicion and item.approval != "provisional"
-    return item.scope != "personal" and is_trusted and not item.person
 
 
 def _send(
@@ -343,8 +332,8 @@ def _body(reader: StoreReader, item: Item, project: Project, folder: str) -> str
     plain = replace(
         item,
         **LOCAL,
-        files_read=_relative(item.files_read),
-        files_modified=_relative(item.files_modified),
+        files_read=tuple(path for path in item.files_read if path[:1] != "/"),
+        files_modified=tuple(path for path in item.files_modified if path[:1] != "/"),
         # They lead by uuid to what they lead to by an id of this home.
         links=tuple(
             replace(link, target=0, title=known.get(link.target, link.title)) for link in item.links
@@ -364,7 +353,3 @@ def bare(item: Item) -> Item:
     if item.kind != "note":
         return replace(item, uuid="")
     return replace(item, uuid="", content_hash="", title=own_title(item))
-
-
-def _relative(paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(path for path in paths if not path.startswith("/"))

@@ -1,8 +1,4 @@
-"""A share on a PostgreSQL server, which itself decides what each person's role sees and adds.
-
-A person has a login of their own; the owner of the database makes and removes them, and is not who
-shares. The server's rules are in `sql/schema.sql`.
-"""
+"""A share on a PostgreSQL server, which itself decides what each person's role sees and adds."""
 
 from __future__ import annotations
 
@@ -45,11 +41,9 @@ _Connection = psycopg.Connection[tuple[object, ...]]
 
 
 class PostgresCarrier:
-    """The records in a database.
+    """The records in a database; `url` has the login of one person.
 
-    The `url` has the login of one person. Raises: ShareUnavailable (there is no server, it is too
-    old, holds no share or one of a later format, or the login is no member's, or one that no rule
-    binds).
+    Raises: ShareUnavailable (no server, too old, no share, a later format, or no fit login).
     """
 
     def __init__(self, url: str) -> None:

@@ -1,8 +1,6 @@
 """Asking a share on a PostgreSQL server for what may answer a search, and giving it items.
 
-The server finds candidates; which of them answer best is decided where the question was asked. A
-member's program asks with its own login, under the server's policies, each time in a transaction
-with settings of its own, so that a pool may stand between.
+Each time is a transaction with settings of its own, so that a pool may stand between.
 """
 
 from __future__ import annotations
@@ -11,12 +9,12 @@ import math
 import re
 import struct
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, LiteralString, NamedTuple, Protocol
+from typing import Any, LiteralString, NamedTuple
 
 import psycopg
 
@@ -52,8 +50,8 @@ class SearchAsked(NamedTuple):
     model: str = ""
     vector: Sequence[float] = ()
     project: str | None = None
-    kinds: Sequence[str] | None = None
-    types: Sequence[str] | None = None
+    kinds: list[str] | None = None
+    types: list[str] | None = None
     since: int | None = None
     until: int | None = None
     limit: int = 60
@@ -76,36 +74,25 @@ class ServerAnswer(NamedTuple):
     candidates: Sequence[Candidate]
 
 
-class Connected(Protocol):
-    """What lends a connection to a share, and says in plain words why it cannot be used."""
-
-    def transaction(self) -> AbstractContextManager[_Connection]:
-        """Lend the connection in a transaction."""
-
-    def close(self) -> None:
-        """Let go of the connection."""
-
-
 class ServerSearch:
-    """The searchable part of a share.
+    """The searchable part of a share, over its carrier's connection, which `close` closes.
 
-    Its carrier is closed with this. Raises: ShareUnavailable (the share has no such part, or a
-    later one).
+    Raises: ShareUnavailable (the share has no such part, or a later one).
     """
 
-    def __init__(self, carrier: Connected) -> None:
-        self._carrier = carrier
+    def __init__(
+        self,
+        transaction: Callable[[], AbstractContextManager[_Connection]],
+        close: Callable[[], None],
+    ) -> None:
+        self._transaction, self.close = transaction, close
         try:
-            with self._carrier.transaction() as connection:
+            with transaction() as connection:
                 self._vector = _schema_of_pgvector(connection)
                 _check(connection)
         except BaseException:
-            self.close()
+            close()
             raise
-
-    def close(self) -> None:
-        """Let go of the connection."""
-        self._carrier.close()
 
     def ask(self, asked: SearchAsked, *, timeout_ms: int) -> ServerAnswer:
         """Return what may answer a search. Raises: ShareUnavailable (away, or too slow)."""
@@ -134,7 +121,7 @@ class ServerSearch:
 
     def put(self, origin: str, entries: Sequence[SearchEntry]) -> None:
         """Have the server know items that this home has sent; what is deleted there is left out."""
-        with self._carrier.transaction() as connection, connection.cursor() as cursor:
+        with self._transaction() as connection, connection.cursor() as cursor:
             cursor.executemany(self._sql("put"), [_row(origin, entry) for entry in entries])
             cursor.execute(self._sql("sweep"), (origin,))
 
@@ -154,16 +141,16 @@ class ServerSearch:
         rarities = [math.log(1 + (size + 0.5) / (count + 0.5)) for count in held]
         # Common words alone have to stand together: any of them would be found all over.
         gate = " | ".join(rare) or " & ".join(code for _, code in there)
-        asking = {"codes": codes, "rarities": rarities, "gate": gate, **_restricted(asked)}
+        asking = {**asked._asdict(), "codes": codes, "rarities": rarities, "gate": gate}
         return [row[0] for row in self._rows(connection, "by_words", asking)]
 
     def _by_meaning(self, connection: _Connection, asked: SearchAsked) -> list[str]:
         if not asked.vector:
             return []
         text = f"[{','.join(f'{value:.5g}' for value in asked.vector)}]"
-        asking = {"asked": text, "model": asked.model, **_restricted(asked)}
         statement = self._sql("by_meaning", dimensions=len(asked.vector))
-        return [row[0] for row in connection.execute(statement, asking)]
+        rows = connection.execute(statement, {**asked._asdict(), "asked": text})
+        return [row[0] for row in rows]
 
     def _fetched(
         self, connection: _Connection, uuids: Sequence[str], model: str
@@ -173,8 +160,8 @@ class ServerSearch:
 
     @contextmanager
     def _asking(self, timeout_ms: int) -> Iterator[_Connection]:
-        with self._carrier.transaction() as connection:
-            self._rows(connection, "settings", (f"{timeout_ms}ms",))
+        with self._transaction() as connection:
+            connection.execute(self._sql("settings"), (f"{timeout_ms}ms",))
             yield connection
 
     def _rows(
@@ -192,8 +179,7 @@ class ServerSearch:
 def install(connection: _Connection, members: str) -> bool:
     """Make a share searchable as a whole, by its owner; return False if it was.
 
-    Indexes are made for the vectors that are there, and for those of the model that ships. Raises:
-    ShareUnavailable (the server has no pgvector, or too old a one).
+    Raises: ShareUnavailable (the server has no pgvector, or too old a one).
     """
     try:
         with connection.transaction():
@@ -286,17 +272,6 @@ def _bytes_of(vector: bytes | None) -> bytes | None:
         return None
     halves = memoryview(vector)[_HEAD_BYTES:]
     return array("b", map(int, struct.unpack(f">{len(halves) // 2}e", halves))).tobytes()
-
-
-def _restricted(asked: SearchAsked) -> dict[str, object]:
-    return {
-        "project": asked.project,
-        "kinds": None if asked.kinds is None else list(asked.kinds),
-        "types": None if asked.types is None else list(asked.types),
-        "since": asked.since,
-        "until": asked.until,
-        "limit": asked.limit,
-    }
 
 
 def value_of(

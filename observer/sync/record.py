@@ -1,14 +1,13 @@
 """A record of a share: what one home lets others know of one item, and how records are checked.
 
-The records of one home (its *origin*) in one share form a chain: each carries its number and the
-hash of the one before. A change is a later record, a deletion a tombstone; nothing is rewritten.
+The records of a home (their *origin*) in a share form a chain; nothing is rewritten.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -39,13 +38,10 @@ class ProjectKey(Value):
 class Record(Value):
     """One item as it was when its origin sent it, or that it is gone.
 
-    Of one that its origin purged later ("withheld") the `body` is the hash that it had: the chain
-    goes on, and nothing else of it is there.
-
-    `origin` is the uuid of a home, `sequence` counts its records in this share from 1 without
-    gaps, `previous` is the hash of the one before ('' of the first). `author` is what its sender
-    calls himself: whose it is, the carrier says. `visibility` is who may see it. `body` is the item
-    as JSON, without ids and times that only its machine knows; a tombstone has none.
+    `origin` is the uuid of a home, `sequence` counts its records in this share from 1 without gaps,
+    `previous` is the hash of the one before ('' of the first). `author` is what its sender calls
+    himself. `body` is the item as JSON; a tombstone has none, one that was purged later
+    ("withheld") the hash that it had.
     """
 
     origin: str
@@ -78,8 +74,7 @@ class Refused(NamedTuple):
 class Pulled(NamedTuple):
     """What a carrier had: records in order of each origin, and what of it cannot be trusted.
 
-    `people` has for each origin as whom its machine or login was let in, `me` is who asks: nobody
-    is believed who he is by what he writes.
+    `people` has as whom each origin's machine or login was let in, `me` is who asks.
     """
 
     records: Sequence[Record]
@@ -91,25 +86,6 @@ class Pulled(NamedTuple):
         """Return whose the records of an origin are, as it is shown."""
         person = self.people.get(origin, "")
         return OWN if person and person == self.me else shown_name(person)
-
-
-class Carrier(Protocol):
-    """Where the records of a share lie. Each method may raise `ShareUnavailable`."""
-
-    def push(self, records: Sequence[Record]) -> None:
-        """Append records of one origin, in their order, durably; known ones are passed over."""
-
-    def pull(self, since: Mapping[str, int], *, limit: int) -> Pulled:
-        """Return at most `limit` records of a higher sequence than `since` has of their origin."""
-
-    def withhold(self, uuids: Collection[str]) -> None:
-        """Destroy what this machine's records hold of items; the records go on as withheld."""
-
-    def wake(self, timeout_s: float) -> bool:
-        """Wait until another may have pushed; return False if nothing was heard of it."""
-
-    def close(self) -> None:
-        """Let go of connections and files."""
 
 
 def shown_name(person: str) -> str:
@@ -130,7 +106,6 @@ def chained(
     """Return the records that continue the chain of their origin, and what does not.
 
     last: (sequence, hash) of the newest known record of each origin.
-    What follows a broken link of one origin is refused; other origins go on.
     """
     known = dict(last)
     taken: list[Record] = []

@@ -1,14 +1,11 @@
 """Segments: files of records of one machine that nobody reads or changes without its keys.
 
-A segment is JSON lines, compressed, encrypted with age to a key of its own, and signed. It is
-written once and never changed. Its name says who signed it, the first and last sequence in it, and
-the hash of the file:
+A segment is JSON lines, compressed, encrypted with age to a key of its own, and signed; only the
+key files ever change. A name has who signed it, the first and last sequence, the file's hash:
 
     segments/<machine>-<first>-<last>-<hash>.segment
     segments/<machine>-<first>-<last>-<hash>.keys     its key, encrypted to each member
     keys/<member>.<by>.keys                           keys for one that was let in later
-
-Only the key files change: without its key nobody can read a segment.
 """
 
 from __future__ import annotations

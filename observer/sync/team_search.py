@@ -150,7 +150,12 @@ class TeamSearch:
         self._patience_s = patience_s
         self._codes = Codes(model.stem)
         self._idle: dict[str, list[ServerSearch]] = {}
-        weakref.finalize(self, _close_all, self._idle)
+
+        def close(idle: dict[str, list[ServerSearch]]) -> None:
+            for server in chain.from_iterable(idle.values()):
+                server.close()
+
+        weakref.finalize(self, close, self._idle)
 
     def search(
         self, urls: Iterable[str], question: TeamQuestion, local: Callable[[], SearchHits]
@@ -195,8 +200,8 @@ class TeamSearch:
             model=self._model.id,
             vector=() if vector is None else vector.tolist(),
             project=question.project or None,
-            kinds=searched(filters),
-            types=filters.types or None,
+            kinds=list(searched(filters)),
+            types=list(filters.types) or None,
             since=filters.since_ms,
             until=filters.until_ms,
             limit=max(MOST, question.limit),
@@ -251,11 +256,6 @@ class TeamSearch:
             limit=question.limit,
             now_ms=question.now_ms,
         )
-
-
-def _close_all(idle: dict[str, list[ServerSearch]]) -> None:
-    for server in chain.from_iterable(idle.values()):
-        server.close()
 
 
 def _why_not(urls: Sequence[str], filters: Filters, wanted: QueryPlan) -> str:

@@ -19,7 +19,7 @@ from observer.core.config import Settings
 from observer.core.model import Project, Session
 from observer.core.paths import Home, home, make_private, read_plain
 from observer.core.text import quoted
-from observer.git.status import uncommitted_paths
+from observer.git.process import uncommitted_paths
 from observer.local.given import START, Giving
 from observer.memory.api import Memory
 from observer.search.reminder import Reminder

@@ -10,8 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from observer.core import moment
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import UNASSIGNED, Item, Session
-from observer.git.agent_marks import AgentMark
-from observer.git.blame import UNCOMMITTED
+from observer.git.blame import UNCOMMITTED, AgentMark
 from observer.memory.code_questions import CodeAnswer
 from observer.search.code_history import ATTEMPTS, CodeChange
 from observer.search.timeline import SessionRun

@@ -26,7 +26,7 @@ from observer.memory.api import Memory
 from observer.memory.code_questions import locate
 from observer.notes.note_reader import is_superseded
 from observer.notes.pairs import Settlement
-from observer.notes.signal_corpus import Status
+from observer.notes.signals import Status
 from observer.notes.values import Changes, Version
 from observer.search.handles import SearchOptions
 from observer.search.query import day_start_ms

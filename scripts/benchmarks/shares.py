@@ -32,8 +32,9 @@ from observer.cli.doctor.lab import (
 )
 from observer.core.events import Remember
 from observer.sync import carriers, postgres
+from observer.sync.carriers import Carrier
 from observer.sync.incoming import sync_once
-from observer.sync.record import Carrier, chained
+from observer.sync.record import chained
 
 sys.path.append(str(ROOT))  # the server and the homes are those that the tests have
 

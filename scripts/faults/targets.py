@@ -29,7 +29,7 @@ from observer.core.disk import envelope
 from observer.core.errors import ConfigInvalid, Undecodable
 from observer.core.events import Command
 from observer.core.paths import Home
-from observer.git import configuration
+from observer.git import repository
 from observer.git.patch import CommitParser
 from observer.ingest.decode import decode, decode_upcoming
 from observer.ingest.pipeline import Pipeline
@@ -190,7 +190,7 @@ def _settings(data: bytes) -> None:
 
 
 def _git_configuration(data: bytes) -> None:
-    configuration.safe_config(configuration.parse_config(text_of(data)))
+    repository.safe_config(repository.parse_config(text_of(data)))
 
 
 def _client_settings(data: bytes) -> None:

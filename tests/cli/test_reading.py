@@ -21,7 +21,7 @@ from observer.core.config import Settings
 from observer.core.errors import NotFound
 from observer.core.paths import Home
 from observer.notes.folders.folders import NoteFolder
-from observer.notes.folders.writing import NoteVersions
+from observer.notes.folders.note_files import NoteVersions
 from observer.tools import hook_output
 from tests.cli.conftest import Fill, Run
 from tests.importers.played import fixed_bug
@@ -294,7 +294,7 @@ def named(value: Any) -> Iterator[tuple[str, Any]]:
 
 def test_a_change_of_a_note_folder_has_its_time_too(run: Run, filled: Home, home: Home) -> None:
     folder = NoteFolder(name="vault", path=str(home.root))
-    NoteVersions(home, lambda: 0).keep(folder, "A.md", b"x", "replaced")
+    NoteVersions(home, lambda: 0).keep(folder, "A.md", "replaced", data=b"x")
     shown = run("note", "folder", "history", "--json").json
     assert [each["created_at"] for each in shown] == ["1970-01-01T00:00:00.000Z"]
     assert "at_ms" not in shown[0]

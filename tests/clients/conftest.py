@@ -73,7 +73,7 @@ def files(context: InstallContext) -> Files:
 
 def path_of_new_git(folder: Path) -> str:
     """Return a PATH whose git says that it is 2.54, and is the real one in all else."""
-    says = '[ "$1" = version ] && echo git version 2.54.0 && exit'
+    says = '[ "$3" = version ] && echo git version 2.54.0 && exit'
     put_file(folder / "git", f'#!/bin/sh\n{says}\nexec {shutil.which("git")} "$@"\n')
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
 

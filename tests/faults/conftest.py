@@ -20,7 +20,7 @@ from observer.core.config import Settings
 from observer.core.errors import ObserverError
 from observer.core.events import Checkout, Commit, Edit, Event, FileWrite, Prompt, Remember
 from observer.core.paths import Home
-from observer.git.status import uncommitted_paths
+from observer.git.process import uncommitted_paths
 from observer.importers.source import commits
 from observer.local.spool import Spool
 from observer.serve.watch_set import WatchedTree

@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 
 from observer.core.errors import NotFound
-from observer.git import configuration
+from observer.git import repository
 from observer.git.blame import blame_lines
 from observer.git.log import commit_history
-from observer.git.process import git_output, repository_at
+from observer.git.process import WorkTree, git_output, repository_at, uncommitted_paths
 from observer.git.repository import find_repository, refusal
-from observer.git.status import WorkTree, uncommitted_paths
 from observer.projects import detect_place
 from tests.support import Until
 
@@ -294,15 +293,6 @@ def test_a_git_in_the_folder_is_not_the_git(
     trap.visit(way, visitor, plain)
 
 
-def test_a_git_in_the_folder_is_none_at_all(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (plain / "git").write_text("#!/bin/sh\n")
-    (plain / "git").chmod(0o755)
-    monkeypatch.chdir(plain)
-    monkeypatch.setenv("PATH", ".")
-    with pytest.raises(NotFound, match="no absolute folder"):
-        git_output(str(plain), "rev-parse", "HEAD")
-
-
 # --- somebody else's -----------------------------------------------------------------------------
 
 STRANGER = 12345
@@ -363,16 +353,16 @@ def test_a_folder_that_the_user_trusts_is_read(
     *,
     is_trusted: bool,
 ) -> None:
-    configuration._exceptions.cache_clear()
+    repository._exceptions.cache_clear()
     os.chown(plain, STRANGER, STRANGER)
     for value in values:
         named = value.format(plain, above=plain.parent)
         git(plain.parent, "config", "--global", "--add", "safe.directory", named)
     assert detect_place(str(plain)).git is is_trusted
-    configuration._exceptions.cache_clear()
+    repository._exceptions.cache_clear()
     monkeypatch.setenv("PATH", "/nonexistent")
     assert not detect_place(str(plain)).git, "without git nobody made an exception"
-    configuration._exceptions.cache_clear()
+    repository._exceptions.cache_clear()
 
 
 @rooted

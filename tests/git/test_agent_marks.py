@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from observer.git.agent_marks import AgentMark, AiSession, agent_marks, parse_note
-from observer.git.blame import blame_lines
+from observer.git.blame import AgentMark, AiSession, agent_marks, blame_lines, parse_note
 from tests.support import Git
 
 
@@ -63,46 +62,28 @@ def by(session: AiSession) -> list[AgentMark]:
 
 
 @pytest.mark.measured
-def test_a_note_says_who_wrote_a_line(shop: Shop) -> None:
-    commit = shop.commit("first\nsecond\nthird\n")
-    shop.note(commit, CLAUDE, 2)
-    assert (shop.marks(1), shop.marks(2), shop.marks(3)) == ([], by(CLAUDE), [])
-
-
 @pytest.mark.parametrize("paths", [("cart.py", "other.py"), ("other.py",)])
-def test_a_note_speaks_of_its_files_alone(shop: Shop, paths: tuple[str, ...]) -> None:
-    shop.note(shop.commit("first\nsecond\n"), CLAUDE, 2, paths=paths)
-    assert shop.marks(2) == (by(CLAUDE) if "cart.py" in paths else [])
+def test_a_note_says_who_wrote_a_line_of_its_files(shop: Shop, paths: tuple[str, ...]) -> None:
+    shop.note(shop.commit("first\nsecond\nthird\n"), CLAUDE, 2, paths=paths)
+    said = by(CLAUDE) if "cart.py" in paths else []
+    assert (shop.marks(1), shop.marks(2), shop.marks(3)) == ([], said, [])
 
 
-@pytest.mark.parametrize(
-    ("trailer", "mark"),
-    [
-        pytest.param(
-            "Co-Authored-By: Claude Opus <noreply@example.com>",
-            AgentMark(source="co-authored-by", tool="Claude Opus"),
-            id="an agent",
-        ),
-        pytest.param("Co-authored-by: Bob <bob@example.com>", None, id="a person"),
-        pytest.param(
-            "Assisted-by: Claude:opus-4 coccinelle",
-            AgentMark(source="assisted-by", tool="Claude", model="opus-4"),
-            id="a model",
-        ),
-        pytest.param(
-            "Assisted-by: some tool", AgentMark(source="assisted-by", tool="some tool"), id="a tool"
-        ),
-        pytest.param("Entire-Checkpoint: ../../x", None, id="no checkpoint"),
-        pytest.param(
-            "Entire-Checkpoint: 0123456789ab",
-            AgentMark(source="entire", checkpoint="0123456789ab"),
-            id="a checkpoint that is not here",
-        ),
-    ],
-)
-def test_trailers_name_agents(shop: Shop, trailer: str, mark: AgentMark | None) -> None:
+TRAILERS: dict[str, dict[str, Any] | None] = {
+    "Co-Authored-By: Claude <x@example.com>": {"source": "co-authored-by", "tool": "Claude"},
+    "Co-authored-by: Bob <bob@example.com>": None,
+    "Assisted-by: some tool": {"source": "assisted-by", "tool": "some tool"},
+    "Assisted-by: a:m-4 x": {"source": "assisted-by", "tool": "a", "model": "m-4"},
+    "Entire-Checkpoint: ../../x": None,
+    "Entire-Checkpoint: 0123456789ab": {"source": "entire", "checkpoint": "0123456789ab"},
+}
+
+
+@pytest.mark.parametrize("trailer", TRAILERS)
+def test_trailers_name_agents(shop: Shop, trailer: str) -> None:
     shop.commit("first\nsecond\n", f"change\n\n{trailer}")
-    assert shop.marks(2) == [mark] * (mark is not None)
+    said = TRAILERS[trailer]
+    assert shop.marks(2) == ([AgentMark(**said)] if said else [])
 
 
 NOTE = """\

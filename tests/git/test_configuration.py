@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 
 from observer.core.paths import Home
 from observer.git import repository as module
-from observer.git.configuration import is_partial_clone, parse_config, read_config, safe_config
 from observer.git.process import git_output
-from observer.git.repository import Repository, find_repository, mirror, repository_settings
+from observer.git.repository import (
+    Repository,
+    find_repository,
+    is_partial_clone,
+    mirror,
+    parse_config,
+    read_config,
+    repository_settings,
+    safe_config,
+)
 from tests.support import Git
 
 TEXTS = [
@@ -178,7 +186,7 @@ def test_a_bare_repository_is_found_by_itself_only(shop: Path, tmp_path: Path, g
         git(tmp_path, "clone", "-q", "--bare", str(shop), str(folder))
     found = find_repository(str(tmp_path / "bare.git/refs"))
     assert found
-    assert (found.root, found.is_bare) == (f"{tmp_path}/bare.git", True)
+    assert found.root == found.git_dir == f"{tmp_path}/bare.git"
     assert at(shop / "bare.git/refs") == at(shop)
 
 

@@ -12,9 +12,8 @@ from observer.git.patch import (
     MOST_BYTES,
     MOST_NAMES,
     MOST_SYMBOLS,
-    AddedNames,
-    ChangedSymbols,
     CommitParser,
+    FilePatch,
 )
 from tests.support import Git
 
@@ -32,11 +31,11 @@ def test_a_line_that_no_git_writes_adds_nothing(line: bytes) -> None:
 
 
 def names(path: str, added: str, removed: str = "") -> tuple[str, ...]:
-    found = AddedNames(path)
+    file = FilePatch(path.encode(), "modified")
     for sign, text in ((b"+", added), (b"-", removed)):
         for line in text.encode().splitlines():
-            found.line(sign, line)
-    return found.names()
+            file.line(sign, line)
+    return file.change().names
 
 
 @pytest.mark.parametrize(
@@ -78,11 +77,11 @@ def test_what_is_shown_is_bounded_and_no_secret() -> None:
 
 
 def named(path: str, *lines: str, around: str = "") -> tuple[str, ...]:
-    symbols = ChangedSymbols(path)
-    symbols.hunk(around.encode())
+    file = FilePatch(path.encode(), "modified")
+    file.hunk(0, len(lines), around.encode())
     for line in lines:
-        symbols.line(line.encode())
-    return symbols.names()
+        file.line(b"+", line.encode())
+    return file.change().symbols
 
 
 @pytest.mark.parametrize(
@@ -109,14 +108,11 @@ def test_a_changed_line_names_what_it_defines_or_is_in(
     assert named(path, *lines, around=around) == found
 
 
-def test_many_names_are_cut_and_of_no_language_none_are_looked_for() -> None:
-    symbols = ChangedSymbols("a.py")
-    for number in range(MOST_SYMBOLS + 1):
-        assert not symbols.is_done
-        symbols.line(b"def f%d():" % number)
-    assert symbols.is_done
-    assert symbols.names() == (*(f"f{n}" for n in range(MOST_SYMBOLS)), CUT)
-    assert ChangedSymbols("a.bin").is_done
+def test_many_names_are_cut() -> None:
+    many = [f"def f{n}():" for n in range(MOST_SYMBOLS + 2)]
+    names = tuple(f"f{n}" for n in range(MOST_SYMBOLS))
+    assert named("a.py", *many[:MOST_SYMBOLS]) == names
+    assert named("a.py", *many) == (*names, CUT)
 
 
 PATHS = ["a.py", "a.ts", "a.c", "a.java", "a.rs", "a.go", "a.sql", "a.sh", "a.rb", "a.md", "a.php"]
@@ -124,10 +120,10 @@ PATHS = ["a.py", "a.ts", "a.c", "a.java", "a.rs", "a.go", "a.sql", "a.sh", "a.rb
 
 @given(st.sampled_from(PATHS), st.binary(max_size=400))
 def test_any_line_is_survived(path: str, line: bytes) -> None:
-    symbols = ChangedSymbols(path)
-    symbols.hunk(line)
-    symbols.line(line)
-    assert all(isinstance(name, str) for name in symbols.names())
+    file = FilePatch(path.encode(), "modified")
+    file.hunk(0, 1, line)
+    file.line(b"+", line)
+    assert all(isinstance(name, str) for name in file.change().symbols)
 
 
 PATCH = ("log", "-1", "-p", "-U0", "--format=", "--diff-merges=off")

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from observer.core.errors import NotFound
-from observer.git.status import MOST_PATHS, WorkTree, uncommitted_paths
+from observer.git.process import MOST_PATHS, WorkTree, uncommitted_paths
 from tests.support import Git
+
+CLEAN = ("same.py", "odd name\n.py")
 
 
 @pytest.fixture
@@ -17,13 +19,16 @@ def app(tmp_path: Path, git: Git) -> Path:
     """A repository with a file in each standing."""
     root = tmp_path / "app"
     git(root, "init")
-    for name in ("same.py", "changed.py", "gone.py", "sub/[x].py"):
+    for name in (*CLEAN, "changed.py", "staged.py", "gone.py", "moved.py", "[a]*.py", "sub/[x].py"):
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text("x = 1\n")
     (root / ".gitignore").write_text("*.log\nbuild/\n")
     git(root, "add", ".")
     git(root, "commit", "-m", "First")
-    (root / "changed.py").write_text("x = 2\n")
+    for name in ("changed.py", "staged.py", "[a]*.py"):
+        (root / name).write_text("x = 2\n")
+    git(root, "add", "staged.py")
+    git(root, "mv", "moved.py", "there.py")
     (root / "gone.py").unlink()
     (root / "new.py").write_text("")
     (root / "a.log").write_text("")
@@ -32,7 +37,12 @@ def app(tmp_path: Path, git: Git) -> Path:
     return root
 
 
-STANDINGS = {"changed.py": "changed", "gone.py": "gone", "new.py": "new"}
+STANDINGS = {
+    "[a]*.py": "changed",
+    "changed.py": "changed",
+    "gone.py": "gone",
+    "new.py": "new",
+}
 
 
 def test_files_that_differ_are_shown_with_their_standing(app: Path) -> None:
@@ -110,48 +120,27 @@ def test_without_git_nothing_is_known(app: Path, monkeypatch: pytest.MonkeyPatch
         WorkTree(str(app))
 
 
-CLEAN = ("same.py", "odd name\n.py")
-
-
-@pytest.fixture
-def repository(tmp_path: Path, git: Git) -> Path:
-    """A repository with a file of every sort; the names say what happened to it."""
-    root = tmp_path / "app"
-    git(root, "init", "-q")
-    for name in (*CLEAN, "changed.py", "staged.py", "deleted.py", "moved.py", "[a]*.py"):
-        (root / name).write_text("1\n")
-    (root / ".gitignore").write_text("built\n")
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "Begin")
-    for name in ("changed.py", "staged.py", "new.py", "[a]*.py", "built"):
-        (root / name).write_text("2\n")
-    git(root, "add", "staged.py")
-    (root / "deleted.py").unlink()
-    git(root, "mv", "moved.py", "there.py")
-    return root
-
-
 @pytest.mark.parametrize(
-    "path", ["changed.py", "staged.py", "new.py", "deleted.py", "moved.py", "there.py", "[a]*.py"]
+    "path", ["changed.py", "staged.py", "new.py", "gone.py", "moved.py", "there.py", "[a]*.py"]
 )
-def test_what_no_commit_holds_as_it_is(repository: Path, path: str) -> None:
-    assert uncommitted_paths(str(repository), [path, *CLEAN]) == frozenset({path})
+def test_what_no_commit_holds_as_it_is(app: Path, path: str) -> None:
+    assert uncommitted_paths(str(app), [path, *CLEAN]) == frozenset({path})
 
 
-@pytest.mark.parametrize("path", [*CLEAN, "built", "never/was.py", "*.py"])
-def test_what_is_committed_ignored_or_nowhere(repository: Path, path: str) -> None:
-    assert uncommitted_paths(str(repository), [path]) == frozenset()
+@pytest.mark.parametrize("path", [*CLEAN, "build/deep/out", "never/was.py", "*.py"])
+def test_what_is_committed_ignored_or_nowhere(app: Path, path: str) -> None:
+    assert uncommitted_paths(str(app), [path]) == frozenset()
 
 
-def test_only_git_can_tell_and_is_not_waited_for_long(tmp_path: Path, repository: Path) -> None:
+def test_only_git_can_tell_and_is_not_waited_for_long(tmp_path: Path, app: Path) -> None:
     assert uncommitted_paths(str(tmp_path), ["a.py"]) is None
     assert uncommitted_paths("", ["a.py"]) is None
-    assert uncommitted_paths(str(repository), ["changed.py"], wait_s=0) is None
+    assert uncommitted_paths(str(app), ["changed.py"], wait_s=0) is None
 
 
-def test_the_users_index_is_left_alone(repository: Path) -> None:
-    index = repository / ".git" / "index"
-    (repository / "same.py").touch()
+def test_the_users_index_is_left_alone(app: Path) -> None:
+    index = app / ".git" / "index"
+    (app / "same.py").touch()
     before = index.read_bytes()
-    assert uncommitted_paths(str(repository), ["same.py"]) == frozenset()
+    assert uncommitted_paths(str(app), ["same.py"]) == frozenset()
     assert index.read_bytes() == before

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from observer.core.events import AnyBody, Command, Edit, Event, FileWrite, SessionEnd
-from observer.git.status import uncommitted_paths
+from observer.git.process import uncommitted_paths
 from observer.local.spool import Spool
 from observer.search.start import StartRequest, start
 from observer.store.database import SqliteStore

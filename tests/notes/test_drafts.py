@@ -167,28 +167,24 @@ def test_what_three_sessions_ran_together_is_a_candidate() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "runs",
+APART = [
     [
-        pytest.param([ran("a", "b", session=s, first=10 * s) for s in (1, 2)], id="two sessions"),
-        pytest.param(
-            [ran("a", "b", session=s, first=10 * s, failed="b") for s in (1, 2, 3)], id="red"
-        ),
-        pytest.param([ran("a", "a", session=s, first=10 * s) for s in (1, 2, 3)], id="repeated"),
-        pytest.param(
-            [
-                [
-                    *ran("a", session=s, first=10 * s),
-                    an_item(10 * s + 1, "b", "command", session_id=s, at_ms=(s + 1) * DAY_MS - 1),
-                ]
-                for s in (1, 2, 3)
-            ],
-            id="hours apart",
-        ),
-    ],
-)
-def test_what_is_no_habit_is_no_candidate(runs: list[list[Item]]) -> None:
-    assert not skills([item for of_session in runs for item in of_session])
+        *ran("a", session=s, first=10 * s),
+        an_item(10 * s + 1, "b", "command", session_id=s, at_ms=(s + 1) * DAY_MS - 1),
+    ]
+    for s in (1, 2, 3)
+]
+NO_HABITS = {
+    "two sessions": [ran("a", "b", session=s, first=10 * s) for s in (1, 2)],
+    "red": [ran("a", "b", session=s, first=10 * s, failed="b") for s in (1, 2, 3)],
+    "repeated": [ran("a", "a", session=s, first=10 * s) for s in (1, 2, 3)],
+    "hours apart": APART,
+}
+
+
+@pytest.mark.parametrize("what", NO_HABITS)
+def test_what_is_no_habit_is_no_candidate(what: str) -> None:
+    assert not skills([item for of_session in NO_HABITS[what] for item in of_session])
 
 
 def test_candidates_of_one_name_get_numbers() -> None:

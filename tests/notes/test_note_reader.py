@@ -63,18 +63,13 @@ def test_notes_are_counted_and_a_category_includes_those_below_it(keep: Keep, no
     assert not notes.list(narrow=SearchOptions(category="nowhere"))
 
 
-def test_titles_and_claims_are_read_as_of_now(keep: Keep, notes: Notes) -> None:
+def test_titles_are_read_as_of_now(keep: Keep, notes: Notes) -> None:
     item = keep("see [[the auth SPEC]]")
     assert notes.links(item.id).out[0].item is None
     spec = keep("JWT", title="The Auth Spec")
     (found,) = notes.links(item.id).out
     assert (found.kind, found.item) == ("wiki", spec)
     assert [one.item for one in notes.links(spec.id).back] == [item]
-    item = keep("Auth\n- [decision] Use JWT #auth (stateless)\n- [ ] a task")
-    (claim,) = notes.claims(item.id)
-    assert (claim.category, claim.text, claim.tags, claim.context) == (
-        "decision", "Use JWT #auth", ("auth",), "stateless"
-    )  # fmt: skip
     old = keep("We use JWT", title="Spec")
     keep("supersedes [[Spec]]: we use cookies")
     notes.edit(old.id, Changes(title="Other"))

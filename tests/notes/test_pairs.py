@@ -18,8 +18,7 @@ from observer.index import Index
 from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import find
 from observer.notes.notes import Notes
-from observer.notes.pairs import OpenPairs, Settlement
-from observer.notes.signal_corpus import nearest
+from observer.notes.pairs import OpenPairs, Settlement, nearest
 from observer.notes.signals import Hypothesis, Inference, Inferences
 from observer.notes.values import Changes, Note, Remembered
 from observer.store.connection import stemmer

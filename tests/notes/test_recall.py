@@ -107,27 +107,6 @@ def test_no_model_is_given_what_cannot_be_trusted(world: Any, keep: Keep, notes:
     assert CARD_TOKENS > 0
 
 
-@pytest.mark.parametrize(
-    ("narrow", "contents"),
-    [
-        pytest.param({"tags": ("a",)}, {"cart one"}, id="tag"),
-        pytest.param({"layer": "past"}, {"cart two"}, id="layer"),
-        pytest.param({"scope": "team"}, {"cart three"}, id="team"),
-        pytest.param({"scope": "personal"}, {"cart four"}, id="personal"),
-        pytest.param({"tags": ("a", "b")}, set(), id="both tags"),
-    ],
-)
-def test_recall_is_narrowed(
-    world: Any, keep: Keep, narrow: dict[str, Any], contents: set[str]
-) -> None:
-    keep("cart one", tags=("a",))
-    keep("cart two", type="decision", tags=("b",))
-    keep("cart three", scope="team")
-    keep("cart four", scope="personal")
-    found = world.memory.recall("cart", project="app", narrow=SearchOptions(**narrow))
-    assert {hit.item.narrative for hit in found.hits} == contents
-
-
 def test_a_tag_is_a_concept(world: Any, keep: Keep) -> None:
     item = keep("Use Decimal", tags=("money",))
     assert [hit.item.id for hit in world.memory.search("concepts:money").hits] == [item.id]

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from observer.core.errors import NotFound
 from observer.core.model import Item, Link, NoteHeader
-from observer.notes import signal_corpus
+from observer.notes import pairs as pairs_module
 from observer.notes import signals as signals_module
 from observer.notes.notes import Notes
-from observer.notes.signal_corpus import (
-    Corpus,
-    NeighbourPairs,
-    NeighbourQuery,
-    Rows,
-    Signal,
-    Vectors,
-    nearest,
-)
-from observer.notes.signals import DAY_MS, DETECTORS, Signals, detect
+from observer.notes.pairs import NeighbourPairs, NeighbourQuery, Rows, Vectors, nearest
+from observer.notes.signals import DAY_MS, DETECTORS, Corpus, Signal, Signals, detect
 from observer.notes.values import Changes, Note, signal_id
 
 from .conftest import Keep
@@ -143,7 +132,7 @@ def test_waiting_signals_are_counted_where_it_takes_no_time(
 ) -> None:
     keep("see [[Spec]] and [[Plan]]")
     monkeypatch.setattr(signals_module, "LIGHT", 0)
-    assert signals.waiting() is None
+    assert signals.waiting() == 0
     monkeypatch.undo()
     assert signals.waiting() == 2
     monkeypatch.setattr(signals_module, "LIGHT", 0)
@@ -191,9 +180,9 @@ def test_each_has_its_nearest_in_order_and_nothing_none() -> None:
     assert len(near.sources) == 0
 
 
-@pytest.mark.parametrize("crowd", [signal_corpus.CROWD, 4], ids=["few", "a crowd"])
+@pytest.mark.parametrize("crowd", [pairs_module.CROWD, 4], ids=["few", "a crowd"])
 def test_of_equals_those_closest_by_come_first(monkeypatch: pytest.MonkeyPatch, crowd: int) -> None:
-    monkeypatch.setattr(signal_corpus, "CROWD", crowd)
+    monkeypatch.setattr(pairs_module, "CROWD", crowd)
     same = np.tile(np.eye(1, 4, dtype=np.float32), (30, 1))
     (near,) = nearest(same, [NeighbourQuery(2)], least=LEAST)
     assert near.targets[near.sources == 10].tolist() == [9, 11]
@@ -357,34 +346,3 @@ def test_a_link_dangles_once_while_no_note_here_is_called_so() -> None:
     assert found("dangling_link", corpus(note, sketch(3, title="Spec", project_id=3)))
     assert not found("dangling_link", corpus(note, sketch(3, title="Spec", project_id=None)))
     assert len(detect(corpus(sketch(1, links=links("Spec", "SPEC"))))) == 1
-
-
-# --- all of them ---------------------------------------------------------------------------------
-
-
-sketches = st.builds(
-    lambda number, age, layer, tag, link, about: (
-        sketch(number, age=age, layer=layer, tags=(tag,), links=links(link)),
-        about,
-    ),
-    st.integers(1, 60),
-    st.integers(0, 500),
-    st.sampled_from(["past", "state", "rule"]),
-    st.sampled_from(["a", "b"]),
-    st.sampled_from(["note 1", "nothing"]),
-    st.integers(0, 2),
-)
-
-
-def as_found(notes: Iterable[tuple[NoteHeader, int]]) -> list[Signal]:
-    given = {note.id: (note, about) for note, about in notes}
-    ordered = [given[number] for number in sorted(given)]
-    return detect(corpus(*(n for n, _ in ordered), about={n.id: about for n, about in ordered}))
-
-
-@given(st.lists(sketches, max_size=40))
-def test_detection_is_deterministic_and_rests_on_notes(notes: list[tuple[NoteHeader, int]]) -> None:
-    signals = as_found(notes)
-    assert signals == as_found(notes)
-    assert len({signal.id for signal in signals}) == len(signals)
-    assert {n for s in signals for n in s.evidence} <= {note.id for note, _ in notes}

@@ -18,8 +18,9 @@ import pytest
 from psycopg import errors
 
 from observer.sync import carriers, postgres
+from observer.sync.carriers import Carrier
 from observer.sync.postgres import PostgresCarrier
-from observer.sync.record import Carrier, ProjectKey, Record
+from observer.sync.record import ProjectKey, Record
 
 
 class Share(Protocol):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -89,27 +88,23 @@ def become_a_pipe(path: Path) -> None:
     os.mkfifo(path)
 
 
-@pytest.mark.parametrize(
-    ("harm", "why"),
-    [
-        pytest.param(changed, "signature is wrong", id="changed"),
-        pytest.param(become_a_pipe, "not a plain file", id="pipe"),
-        pytest.param(
-            lambda path: path.with_suffix(".keys").unlink(),
-            "no key for this machine",
-            id="without its key",
-        ),
-    ],
-)
+def lose_its_key(path: Path) -> None:
+    path.with_suffix(".keys").unlink()
+
+
+HARMS = {
+    "signature is wrong": changed,
+    "not a plain file": become_a_pipe,
+    "no key for this machine": lose_its_key,
+}
+
+
+@pytest.mark.parametrize("why", HARMS)
 def test_a_segment_that_is_not_as_it_was_is_refused(
-    ana: FolderCarrier,
-    ben: FolderCarrier,
-    folder: Path,
-    harm: Callable[[Path], None],
-    why: str,
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, why: str
 ) -> None:
     ana.push(a_chain("a", 2))
-    harm(segments(folder)[0])
+    HARMS[why](segments(folder)[0])
     assert why in whys(ben)[0]
 
 
@@ -149,7 +144,7 @@ def test_fresh_keys_give_no_other_name(
     ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path
 ) -> None:
     mine = keys.identity_in(tmp_path / "ben", ben.share)
-    keys._succeed(folder, tmp_path / "ben", mine, "Ana Soto", last=0)
+    keys.succeed(folder, tmp_path / "ben", mine, "Ana Soto", last=0)
     assert ben.pull({}, limit=1).me == "Ben"
     further = carriers.join_share(str(folder), tmp_path / "b2", ben.invite("Ana Soto"))
     assert [further.pull({}, limit=1).me, ana.pull({}, limit=1).me] == ["Ben", "Ana Soto"]

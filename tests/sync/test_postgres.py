@@ -15,8 +15,9 @@ from psycopg import errors
 
 from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.sync import carriers, postgres
+from observer.sync.carriers import Carrier
 from observer.sync.postgres import PostgresCarrier, ServerTeam
-from observer.sync.record import Carrier, ProjectKey, Record, chained
+from observer.sync.record import ProjectKey, Record, chained
 from tests.sync.conftest import Server, a_chain, allowed, ask
 
 Login = Callable[[str], "psycopg.Connection[tuple[Any, ...]]"]

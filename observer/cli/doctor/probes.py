@@ -254,10 +254,7 @@ def _commit(probe: Probe) -> None:
 
 
 def _git(probe: Probe, environ: dict[str, str], *words: str) -> None:
-    from observer.git.command import GitProcess  # noqa: PLC0415 - 15 ms, for git alone
-
-    started = launch(words, environ=environ, folder=str(probe.folder))
-    with GitProcess(started, wait_s=WAIT_S, in_all=True) as git:
+    with launch(("-C", str(probe.folder), *words), environ=environ, wait_s=WAIT_S) as git:
         code = git.code()
     if code:
         raise ObserverError(f"git {words[0]} ended with {code} in a new repository")

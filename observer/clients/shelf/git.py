@@ -25,8 +25,8 @@ from observer.clients.envelope import Envelope, Object
 from observer.clients.registry import attribute
 from observer.core.errors import BadInput, ConfigInvalid, NotFound, Undecodable
 from observer.core.events import AnyBody, Checkout, Commit, Custom, Event, Rewrite
-from observer.git.configuration import run_as_user
 from observer.git.launch import executable
+from observer.git.repository import run_as_user
 
 NAME = "git"
 

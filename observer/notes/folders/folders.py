@@ -20,7 +20,7 @@ from observer.core.model import Place, Project
 from observer.core.paths import Home, is_inside, make_private, read_head, read_plain
 from observer.core.value import Value, decode_json
 from observer.git.blame import last_commits, trunk_times
-from observer.git.status import uncommitted_paths
+from observer.git.process import uncommitted_paths
 from observer.notes.folders import tree
 from observer.notes.folders.grammar import permalink_of
 from observer.notes.values import free_name
@@ -39,8 +39,7 @@ Folders in shared memory are ordinary ones."""
 class NoteFolder(Value):
     """A folder with notes. `path` is absolute and real; `name` is unique.
 
-    `project` is the uuid of the project that the notes belong to; empty for that of the git work
-    tree around the folder, or none where there is none.
+    `project` is the uuid of that of the notes; empty for that of the git work tree around, if any.
     """
 
     name: str
@@ -48,9 +47,26 @@ class NoteFolder(Value):
     project: str = ""
 
 
-class _Listed(Value):
+class FolderList(msgspec.Struct):
+    """The note folders, by name, and the name of that meant where none is named, or ""."""
+
     folders: tuple[NoteFolder, ...] = ()
     default: str = ""
+
+    def named(self, name: str) -> NoteFolder:
+        """Return a note folder by its name or its path. Raises: NotFound (there is none)."""
+        real = name
+        with suppress(OSError, ValueError):
+            real = os.path.realpath(name)
+        for each in self.folders:
+            if each.name == name or each.path in {name, real}:
+                return each
+        names = [each.name for each in self.folders]
+        near = ", ".join(get_close_matches(name[:200], names, n=3) or names[:3])
+        meant = f"name one, such as {near}; " if near else ""
+        raise NotFound(
+            f"no note folder {name[:200]!r}", hint=f"{meant}observer note folder lists them"
+        )
 
 
 class NoteFolders:
@@ -61,35 +77,28 @@ class NoteFolders:
 
     def all(self) -> tuple[NoteFolder, ...]:
         """Return the note folders, by name. Raises: ConfigInvalid (the list cannot be read)."""
-        return self._read().folders
+        return self.read().folders
 
-    def default(self) -> str:
-        """Return the name of the folder meant where none is named, or ""; raises as `all`."""
-        return self._read().default
+    def named(self, name: str) -> NoteFolder:
+        """Return a note folder by its name or its path. Raises: NotFound (there is none)."""
+        return self.read().named(name)
 
-    def _read(self) -> _Listed:
+    def read(self) -> FolderList:
+        """Return the list as it is now; raises as `all`."""
         if self._home is None:
-            return _Listed()
+            return FolderList()
         try:
-            return decode_json(read_plain(self._home.note_folders), _Listed)
+            return decode_json(read_plain(self._home.note_folders), FolderList)
         except FileNotFoundError:
-            return _Listed()
+            return FolderList()
         except (OSError, msgspec.MsgspecError) as error:
             raise ConfigInvalid(
                 f"{self._home.note_folders} cannot be read: {error}",
                 hint="mend it, or remove it and add the folders again",
             ) from error
 
-    def named(self, name: str) -> NoteFolder:
-        """Return a note folder by its name or its path. Raises: NotFound (there is none)."""
-        return _named(self.all(), name)
-
     def add(self, path: str, *, name: str = "", project: str = "") -> NoteFolder:
-        """Add a folder, or return it if it is one already.
-
-        Raises: BadInput (it is no folder, lies in another note folder or around one, or in the
-        home; it is the user's home as a whole, or the system's; the name is taken).
-        """
+        """Add a folder, or return it if it is one already. Raises: BadInput."""
         if not path:
             raise BadInput("the folder has no name", hint="name the folder that holds the notes")
         try:
@@ -98,41 +107,41 @@ class NoteFolders:
             raise BadInput(f"there is no folder {path!r}", hint="make it first") from error
         if not Path(real).is_dir():
             raise BadInput(f"{path!r} is not a folder", hint="name the folder that it is in")
-        with self._changing() as change:
-            for each in change.before:
+        with self._changing() as listed:
+            for each in listed.folders:
                 if each.path == real and name in {"", each.name}:
                     return each
-            _check_place(real, change)
-            made = NoteFolder(name=_free(name, real, change.before), path=real, project=project)
-            change.after = (*change.before, made)
+            _check_place(real, listed.folders, self._home)
+            made = NoteFolder(name=_free(name, real, listed.folders), path=real, project=project)
+            listed.folders += (made,)
         return made
 
     def remove(self, name: str) -> NoteFolder:
         """Remove a folder from the list, and return it; files stay. Raises: NotFound."""
-        with self._changing() as change:
-            gone = _named(change.before, name)
-            change.after = tuple(each for each in change.before if each != gone)
+        with self._changing() as listed:
+            gone = listed.named(name)
+            listed.folders = tuple(each for each in listed.folders if each != gone)
         return gone
 
     def set_default(self, name: str) -> str:
         """Set the folder that is meant where none is named, "" for none. Raises: NotFound."""
-        with self._changing() as change:
-            change.default = _named(change.before, name).name if name else ""
-        return change.default
+        with self._changing() as listed:
+            listed.default = listed.named(name).name if name else ""
+        return listed.default
 
     @contextmanager
-    def _changing(self) -> Iterator[_Change]:
+    def _changing(self) -> Iterator[FolderList]:
         if self._home is None:
             raise BadInput("no home keeps note folders here")
         file = self._home.note_folders
         try:
             make_private(self._home.root)
             with locked(file.with_name(f"{file.name}.lock")):
-                changing = _Change(os.path.realpath(self._home.root), self._read())
-                yield changing
-                folders = tuple(sorted(changing.after, key=lambda each: each.name))
-                is_there = changing.default in {each.name for each in folders}
-                listed = _Listed(folders=folders, default=changing.default if is_there else "")
+                listed = self.read()
+                yield listed
+                listed.folders = tuple(sorted(listed.folders, key=lambda each: each.name))
+                if listed.default not in {each.name for each in listed.folders}:
+                    listed.default = ""
                 replace(file, msgspec.json.format(msgspec.json.encode(listed), indent=2))
         except OSError as error:
             raise ConfigInvalid(
@@ -141,43 +150,24 @@ class NoteFolders:
             ) from error
 
 
-class _Change:
-    def __init__(self, home: str, listed: _Listed) -> None:
-        self.home = home
-        self.before = self.after = listed.folders
-        self.default = listed.default
-
-
-def _check_place(real: str, change: _Change) -> None:
+def _check_place(real: str, known: Sequence[NoteFolder], home: Home | None) -> None:
+    ours = os.path.realpath(home.root) if home else real
     if any(is_inside(real, each) for each in _SYSTEM) and not real.startswith(_MEMORY):
         problem = "is the system's, and holds no notes"
     elif is_inside(os.path.realpath(Path.home()), real):
         problem = "is a home as a whole"
-    elif is_inside(real, change.home) or is_inside(change.home, real):
+    elif is_inside(real, ours) or is_inside(ours, real):
         problem = "holds observer's own files"
     else:
         problem = ""
     if problem:
         raise BadInput(f"{real} {problem}", hint="name the folder that holds the notes")
-    for each in change.before:
+    for each in known:
         if is_inside(real, each.path) or is_inside(each.path, real):
             raise BadInput(
                 f"{real} and the note folder {each.path} are one inside the other",
                 hint=f"remove that one first: observer note folder remove {each.name}",
             )
-
-
-def _named(known: Sequence[NoteFolder], name: str) -> NoteFolder:
-    real = name
-    with suppress(OSError, ValueError):
-        real = os.path.realpath(name)
-    for each in known:
-        if each.name == name or each.path in {name, real}:
-            return each
-    names = [each.name for each in known]
-    near = get_close_matches(name[:200], names, n=3) or names[:3]
-    meant = f"name one, such as {', '.join(near)}; " if near else ""
-    raise NotFound(f"no note folder {name[:200]!r}", hint=f"{meant}observer note folder lists them")
 
 
 def _free(name: str, path: str, known: Sequence[NoteFolder]) -> str:
@@ -240,7 +230,7 @@ class FolderPlace:
         """Return the commit as of which each file says what it says; unknown ones are left out.
 
         `files` are paths with when they were modified, in ms. That is the last commit that changed
-        a file; of one that is not committed so, the last one before it was written.
+        a file; of one not committed so, the last one before it was written.
         """
         if not files:
             return {}
@@ -290,7 +280,11 @@ class FolderPlace:
             stamp = (found.st_mtime_ns, found.st_size)
             if stamp != self._ignored[0]:
                 text = read_head(file, IGNORE_BYTES).decode("utf-8", "replace")
-                self._ignored = (stamp, _parsed(text))
+                for line in map(str.strip, text.splitlines()):
+                    with suppress(ValueError):  # it is no pattern
+                        if line and line[0] != "#":
+                            patterns.append((line[0] != "!", PathPattern(line.removeprefix("!"))))
+                self._ignored = (stamp, patterns)
             patterns = self._ignored[1]
 
         def ignores(path: str, *, is_folder: bool) -> bool:
@@ -332,16 +326,6 @@ def _last_before(root: str, files: Mapping[str, int]) -> dict[str, str]:
     }
 
 
-def _parsed(text: str) -> list[tuple[bool, PathPattern]]:
-    """Return patterns in their order, each with whether it ignores; what is no pattern is not."""
-    found = []
-    for line in map(str.strip, text.splitlines()):
-        if line and line[0] != "#":
-            with suppress(ValueError):
-                found.append((line[0] != "!", PathPattern(line.removeprefix("!"))))
-    return found
-
-
 def places_holding(
     folders: Sequence[NoteFolder],
     text: re.Pattern[bytes],
@@ -351,7 +335,7 @@ def places_holding(
 ) -> Iterator[str]:
     """Yield where a text stands in notes: `PATH:LINE`, or the path alone that holds it itself.
 
-    A folder that is not there is yielded with the reason; what is not stored is left out.
+    Why a folder is not there is yielded too; what is not stored is left out.
     """
     for folder in folders:
         place = FolderPlace(folder, exclude=exclude, now_ms=now_ms)

@@ -1,9 +1,9 @@
 """The text of a Markdown note: its frontmatter, and what its lines state.
 
-Head (the frontmatter with its dashes) and body together are the text; an edit of fields leaves
-every other byte as it was. A claim is a paragraph, heading or list item like `[category] text #tag
-(context)`, or any that has a `#tag`. A relation is a list item `kind [[Target]] (context)`, or a
-`[[Target]]` anywhere. Code, quotations, tasks, callouts and time codes state nothing.
+An edit of fields leaves every other byte as it was. A claim is a paragraph, heading or list item
+like `[category] text #tag (context)`, or any that has a `#tag`. A relation is a list item `kind
+[[Target]] (context)`, or a `[[Target]]` anywhere. Code, quotations, tasks, callouts and time codes
+state nothing.
 """
 
 from __future__ import annotations
@@ -34,6 +34,13 @@ MOST_DEEP = 24
 _HEAD = re.compile(r"\ufeff?-{3}[ \t]*\r?\n(?P<yaml>(?:.*\r?\n)*?)-{3}[ \t]*(?:\r?\n|\Z)")
 
 
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_TAG = "tag:yaml.org,2002:"
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,14})?")
+_TRUE = frozenset({"yes", "true", "on"})
+
+
 class Parts(NamedTuple):
     """A text in its parts; `yaml` lies between the dashes. `head` and `yaml` may be empty."""
 
@@ -54,22 +61,24 @@ def parts_of(text: str) -> Parts:
     return Parts(found[0], found["yaml"], text[found.end() :])
 
 
-def fields_of(text: str) -> Fields | None:
+def _scalar(kind: str, text: str) -> str:
+    if kind == "null":
+        return ""
+    if kind == "bool":
+        return str(text.lower() in _TRUE)
+    if kind == "timestamp":
+        return text.strip().replace(" ", "T", 1)
+    return text.replace("\0", "")
+
+
+def fields_of(text: str, scalar: Callable[[str, str], Any] = _scalar) -> Fields | None:
     """Return the fields of a YAML mapping; None where it is malformed, none where it is empty.
 
-    Scalars become strings: True is ``"True"``, a date ISO 8601, null empty, and all else stays as
-    it is written. Values of other kinds than scalars, lists and mappings are malformed.
+    Unless `scalar` reads them otherwise, scalars become strings: ``"True"``, ISO 8601, as written.
     """
-    found: Fields | None = _fields(text, _Reading(_scalar))
-    return found
-
-
-def _fields(text: str, reading: _Reading) -> dict[str, Any] | None:
     try:
         node = yaml.compose(text.replace("\0", ""), Loader=_LOADER)
-        if node is None:
-            return {}
-        found = reading.value(node, 0)
+        found = {} if node is None else _value(node, scalar, iter(range(MOST_NODES)))
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
@@ -88,14 +97,13 @@ def json_fields_of(text: str) -> dict[str, Any] | None:
             return text.lower() in _TRUE
         return None if kind == "null" else _scalar(kind, text)
 
-    return _fields(text, _Reading(scalar))
+    return fields_of(text, scalar)
 
 
 def with_fields(text: str, fields: Mapping[str, Field | None]) -> str:
     """Return a text with fields of its frontmatter replaced, added at its end, or (None) removed.
 
-    Everything else stays as it is, byte for byte. A text without frontmatter gets one. Raises:
-    ValueError (its frontmatter is malformed).
+    All else stays, byte for byte. Raises: ValueError (its frontmatter is malformed).
     """
     head, source, body = parts_of(text)
     newline = "\r\n" if "\r\n" in (head if source else body) else "\n"
@@ -148,45 +156,25 @@ def _shown(name: str, value: Field) -> str:
     return text
 
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-_TAG = "tag:yaml.org,2002:"
-_JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,14})?")
-_TRUE = frozenset({"yes", "true", "on"})
-
-
-class _Reading:
-    """Reads one tree of YAML nodes, counting them: an alias may stand for thousands."""
-
-    def __init__(self, scalar: Callable[[str, str], Any]) -> None:
-        self._nodes = 0
-        self._scalar = scalar
-
-    def value(self, node: Any, depth: int) -> Any:  # noqa: ANN401 - yaml has no types
-        self._nodes += 1
-        if self._nodes > MOST_NODES or depth > MOST_DEEP:
-            raise ValueError("too many values")
-        if isinstance(node, yaml.ScalarNode):
-            return self._scalar(node.tag.removeprefix(_TAG), node.value)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.value(each, depth + 1) for each in node.value]
-        self._nodes += len(node.value)
-        if not all(isinstance(key, yaml.ScalarNode) for key, _ in node.value):
-            raise ValueError("a key is no text")
-        return {
-            _scalar(key.tag.removeprefix(_TAG), key.value): self.value(each, depth + 1)
-            for key, each in node.value
-        }
-
-
-def _scalar(kind: str, text: str) -> str:
-    if kind == "null":
-        return ""
-    if kind == "bool":
-        return str(text.lower() in _TRUE)
-    if kind == "timestamp":
-        return text.strip().replace(" ", "T", 1)
-    return text.replace("\0", "")
+def _value(
+    node: Any,  # noqa: ANN401 - yaml has no types
+    scalar: Callable[[str, str], Any],
+    left: Iterator[int],
+    depth: int = 0,
+) -> Any:  # noqa: ANN401 - of several types
+    """Return what a tree of nodes holds; `left` counts them: an alias may stand for thousands."""
+    if next(left, None) is None or depth > MOST_DEEP:
+        raise ValueError("too many values")
+    if isinstance(node, yaml.ScalarNode):
+        return scalar(node.tag.removeprefix(_TAG), node.value)
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(each, scalar, left, depth + 1) for each in node.value]
+    if not all(isinstance(key, yaml.ScalarNode) for key, _ in node.value):
+        raise ValueError("a key is no text")
+    return {
+        _scalar(key.tag.removeprefix(_TAG), key.value): _value(each, scalar, left, depth + 1)
+        for key, each in node.value
+    }
 
 
 LINKS_TO = "links_to"

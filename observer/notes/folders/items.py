@@ -1,10 +1,7 @@
 """From the text of a file to the note: what is stored, without secrets. Pure.
 
-A file keeps its note as long as it can be recognised: by its path, else by its content or by the
-permalink in its frontmatter, where the file that had them is not there any more. So a note
-survives moves and renames, a deletion that is taken back, and a checkout and its return.
-
-Many notes are parsed on another core, while those before them are stored.
+A file keeps its note by its path, else by its content or the permalink in its frontmatter, where
+the file that had them is not there any more.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ from observer.notes.folders.grammar import (
     parts_of,
     permalink_of,
 )
-from observer.notes.folders.tree import FileStat
+from observer.notes.folders.tree import FileStat, stem_of
 from observer.observations.note_reducer import (
     CONTENT_CHARS,
     LINKS,
@@ -54,19 +51,13 @@ STANDARD = ("title", "type", "permalink", "tags")
 NOTE = "note"
 ALIASES = 50
 """Most other names of one note."""
-_TIMES = (("created_ms", "created"), ("updated_ms", "modified"))
 _BY_ID = frozenset({LINKS_TO, "supersedes", "amends"})
 """Relations that are plain links by title; what they do to another note: see `acts`."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class ParsedNote(NamedTuple):
-    """What a file says. Nothing of it holds a secret.
-
-    `permalink` is that of the frontmatter, empty where it has none. `tags` are those of the
-    frontmatter and of the claims. `body` is as long as it is stored, `suspicion` that of title and
-    body. The times are those of the frontmatter.
-    """
+    """What a file says, without secrets; `permalink` and the times as its frontmatter has them."""
 
     title: str
     type: str
@@ -89,13 +80,8 @@ def parsed(text: str, path: str) -> ParsedNote:
         fields, body = {}, kept
     content = content_of(body)
     tags = (*listed(fields.get("tags")), *(tag for claim in content.claims for tag in claim.tags))
-    times: dict[str, int | None] = {}
-    for name, field in _TIMES:  # one without a zone is UTC
-        said = fields.get(field)
-        at_ms = iso_ms(said) if isinstance(said, str) and _DAY.match(said) else None
-        times[name] = None if at_ms is None else max(0, at_ms)
     named = (*_names(fields.get("aliases")), *_names(fields.get("alias")))
-    stem = redact_text(_stem(path))
+    stem = redact_text(stem_of(path))
     title = _word(fields.get("title")) or stem
     body = block(body.strip(), CONTENT_CHARS)
     # As links may spell them.
@@ -111,19 +97,21 @@ def parsed(text: str, path: str) -> ParsedNote:
         body=body,
         suspicion=suspicion_once(f"{shown}\n{body}"),
         content=replace(content, aliases=aliases),
-        created_ms=times["created_ms"],
-        updated_ms=times["updated_ms"],
+        created_ms=_time(fields.get("created")),
+        updated_ms=_time(fields.get("modified")),
     )
+
+
+def _time(said: Field | None) -> int | None:
+    # One without a zone is UTC.
+    at_ms = iso_ms(said) if isinstance(said, str) and _DAY.match(said) else None
+    return None if at_ms is None else max(0, at_ms)
 
 
 def listed(value: Field | None) -> tuple[str, ...]:
     """Return tags as somebody wrote them: a list, or words parted by commas; `#` left out."""
     spelled = (name.removeprefix("#").strip() for name in _names(value))
     return tuple(dict.fromkeys(filter(None, spelled)))
-
-
-def _stem(path: str) -> str:
-    return path.rpartition("/")[2].rpartition(".")[0]
 
 
 def _names(value: Field | None) -> list[str]:
@@ -139,7 +127,7 @@ def note_item(
     title, body = title_of(note.title) or title_of(file.path), note.body
     tags = tags_of(note.tags)
     # The file's own name is found by the path.
-    aliases = (name for name in note.content.aliases if name != _stem(file.path))
+    aliases = (name for name in note.content.aliases if name != stem_of(file.path))
     links = list(acts(body))
     for relation in note.content.relations:
         kind = note_type(relation.kind)
@@ -189,10 +177,7 @@ _notes = msgspec.msgpack.Decoder(list[ParsedNote]).decode
 
 
 class NoteParser:
-    """Parses one batch of notes after the other, in a process if there are many.
-
-    `count` is how many notes there are in all, about.
-    """
+    """Parses one batch of notes after the other, in a process if there are many (`count`)."""
 
     def __init__(self, count: int) -> None:
         self._process = ChildProcess(__name__, what="parses notes")
@@ -201,11 +186,9 @@ class NoteParser:
             self._process.start()
 
     def __enter__(self) -> Self:
-        """Return the parser itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the process, if there is one."""
         self._process.end()
 
     def begin(self, texts: Sequence[Text]) -> None:
@@ -246,13 +229,10 @@ class ReadFile(NamedTuple):
 class Batch:
     """The files of one transaction."""
 
-    def __init__(
-        self, writer: Writer, root: str, *, now_ms: int, embedder: Embedder | None = None
-    ) -> None:
+    def __init__(self, writer: Writer, root: str, *, now_ms: int) -> None:
         self._writer = writer
         self._root = root
         self._now_ms = now_ms
-        self._embedder = embedder
         self._known: list[NoteFile] = []
         self._chosen: dict[str, NoteFile] = {}
         self._taken: set[int] = set()
@@ -266,6 +246,7 @@ class Batch:
         project_id: int | None,
         place: Place,
         commits: Mapping[str, str],
+        embedder: Embedder | None,
     ) -> None:
         """Store files that were read, and that others are missing.
 
@@ -295,7 +276,7 @@ class Batch:
             )
             for file, note in made
         ]
-        put_embedded(self._writer, items, self._embedder)
+        put_embedded(self._writer, items, embedder)
         self._writer.restamp_note_files(
             [self._stamped(self._chosen[each.path], each) for each in read if not each.note]
         )
@@ -395,21 +376,8 @@ class Batch:
 def put_gone(writer: Writer, files: Sequence[NoteFile], *, now_ms: int) -> None:
     """Store that files are gone: their text goes; ids and permalinks stay, if they come back."""
     found = [writer.item(file.item, deleted=True) for file in files]
-    nothing = NoteFileContent()
-    writer.put_note_files([(replace(file, gone_ms=now_ms), nothing) for file in files])
-    writer.put_items(
-        replace(
-            item,
-            narrative="",
-            concepts=(),
-            links=(),
-            tags=(),
-            metadata="",
-            suspicion="",
-            enrichment=None,
-            validity=(),
-            deleted_ms=now_ms,
-        )
-        for item in found
-        if item
-    )
+    writer.put_note_files([(replace(file, gone_ms=now_ms), NoteFileContent()) for file in files])
+    lists = dict.fromkeys(("concepts", "links", "tags", "validity"), ())
+    texts = dict.fromkeys(("narrative", "metadata", "suspicion"), "")
+    fields = {**lists, **texts, "enrichment": None, "deleted_ms": now_ms}
+    writer.put_items(replace(item, **fields) for item in found if item)

@@ -29,7 +29,6 @@ from observer.notes.folders.items import (
     put_gone,
 )
 from observer.notes.folders.note_files import SyncReport
-from observer.notes.folders.writing import is_draft, remove_drafts
 from observer.redaction.redact import redact_text
 from observer.staleness.worktree_sync import names_files
 from observer.store.interface import Store
@@ -48,10 +47,6 @@ Stats = dict[str, tree.FileStat | None]
 """What is known of files by path; None where they have to be read again."""
 GoOn = Callable[[float], bool]
 """Called after each batch with the seconds that it took; False ends the work there."""
-
-
-def _always(_worked_s: float) -> bool:
-    return True
 
 
 class _Batch(NamedTuple):
@@ -96,33 +91,27 @@ class FolderSync:
         self._synced_ms: int | None = None
         self._seen: Stats = {}
         self._touched: set[str] = set()
-        self.progress: SyncReport | None = None
-        """What the last scan found, and what of it is left; None before the first one."""
+        self.progress: SyncReport | None = None  # of the last scan
 
     def catch_up(self, *, within_s: float, is_over: Callable[[], bool]) -> SyncReport:
         """Bring the store up to date with all files, in a time at most; raises as `scan`.
 
-        A walk and a batch may take longer than that. A scan of another thread is waited for. Files
-        that are as they were the last time are not compared with the store.
+        Files that are as they were the last time are not compared with the store.
         """
         until_s = time.monotonic() + within_s
-
-        def go_on(worked_s: float) -> bool:  # the next batch takes about as long
-            return not is_over() and time.monotonic() + worked_s < until_s
-
         if not self._scanning.acquire(timeout=within_s):
             return replace(self.progress or SyncReport(), is_late=True)
         try:
-            return self._scanned(go_on, self._seen or self._stored_stats())
+            return self._scanned(
+                # The next batch takes about as long.
+                lambda worked_s: not is_over() and time.monotonic() + worked_s < until_s,
+                self._seen or self._stored_stats(),
+            )
         finally:
             self._scanning.release()
 
-    def scan(self, *, go_on: GoOn = _always) -> SyncReport:
-        """Bring the store up to date with all files.
-
-        Raises: NotFound (the folder is not there. Its notes stay: its disk may not be mounted),
-        StoreUnavailable (the store cannot be written; what was done stays).
-        """
+    def scan(self, *, go_on: GoOn = lambda _: True) -> SyncReport:
+        """Bring the store up to date with all files. Raises: NotFound (its notes stay)."""
         with self._scanning:
             return self._scanned(go_on, self._stored_stats())
 
@@ -144,7 +133,7 @@ class FolderSync:
         known = known | dict.fromkeys(touched)
         found = self.walk()
         before_s = now_ns / 10**9 - OLD_DRAFT_S
-        remove_drafts(self._root, filter(is_draft, found.hidden), before_s=before_s)
+        tree.remove_drafts(self._root, found.hidden, before_s=before_s)
         changed = [path for path, stat in found.files.items() if known.get(path) != stat]
         gone = [path for path in known if path not in found.files]
         unread = [path for path in gone if tree.is_below(path, found.unread)]
@@ -174,7 +163,7 @@ class FolderSync:
         """Return the files and folders that are there. Raises: NotFound (it is not there)."""
         return tree.walk(self._root, ignores=self._place.ignoring())
 
-    def sync(self, paths: Iterable[str], *, go_on: GoOn = _always) -> SyncReport:
+    def sync(self, paths: Iterable[str], *, go_on: GoOn = lambda _: True) -> SyncReport:
         """Bring the store up to date with some paths, and return after the commit."""
         waiting = tuple(dict.fromkeys(paths))
         with self._lock:
@@ -266,12 +255,15 @@ class FolderSync:
         batches: list[Batch] = []
 
         def work(writer: Writer) -> None:
-            batches.append(
-                Batch(writer, self._root, now_ms=self._now_ms(), embedder=self._embedder)
-            )
+            batches.append(Batch(writer, self._root, now_ms=self._now_ms()))
             self._project_id = self._place.project_id(writer)
             batches[-1].put(
-                read, batch.missing, project_id=self._project_id, place=place, commits=commits
+                read,
+                batch.missing,
+                project_id=self._project_id,
+                place=place,
+                commits=commits,
+                embedder=self._embedder,
             )
 
         self._write(work)

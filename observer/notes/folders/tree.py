@@ -1,20 +1,27 @@
 """The files of a note folder, without ever leaving it: no link is followed, no `..` leads out.
 
-Hidden files and folders (`.git`, `.obsidian`, drafts of editors) do not exist here, and what the
-folder's own `.gitignore` names is left alone.
+Hidden files and folders do not exist here. A write never replaces what somebody else wrote
+meanwhile: where the system can, file and hidden draft change places in one step, and back if what
+was replaced is not what was expected. What lost is kept beside the file under a hidden name.
 """
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import hashlib
 import os
+import re
+import secrets
 import stat
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
-from observer.core.errors import BadInput, NotFound, remedy
+from observer.core.errors import BadInput, NoteConflict, NotFound, remedy
+from observer.core.paths import flush
 
 ENDS = (".md", ".markdown")
 LARGEST_BYTES = 2 << 20
@@ -40,6 +47,11 @@ class Skipped(NamedTuple):
 
     path: str
     reason: str
+
+
+def stem_of(path: str) -> str:
+    """Return the name of a file without its folder and its ending."""
+    return path.rpartition("/")[2].rpartition(".")[0]
 
 
 def is_note(path: str) -> bool:
@@ -70,8 +82,7 @@ def check_path(path: str) -> str:
 def read(folder: str, path: str) -> tuple[bytes, FileStat]:
     """Return a file's bytes, and what the file system says of it.
 
-    Raises: NotFound (there is no such file), BadInput (it is a link, no plain file, too large, or
-    cannot be read).
+    Raises: NotFound, BadInput (it is a link, no plain file, too large, or cannot be read).
     """
     try:
         with opened_folder(folder, path) as (above, name):
@@ -245,3 +256,223 @@ def unusable_name(path: str) -> str:
     except BadInput as error:
         return error.hint or "its name is not valid UTF-8"
     return ""
+
+
+NEW = ""
+"""The checksum that is expected where no file must be."""
+MODE = 0o644
+_NOREPLACE, _EXCHANGE = 1, 2
+"""Source: RENAME_NOREPLACE and RENAME_EXCHANGE of renameat2(2)."""
+_ONE_WRITER = threading.Lock()
+"""Two that change places with one file would mistake each other for its editor."""
+_CANNOT = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM, errno.EMLINK})
+_DRAFT = re.compile(r"\.(?P<name>.+)\.observer-[0-9a-f]{12}\.(?:tmp|was-(?P<was>[0-9a-f]{12}))")
+"""A draft, and one that changes places with a file, which is then the file as it was."""
+
+
+def write(folder: str, path: str, data: bytes, *, expected: str) -> str:
+    """Write a file of a note folder, and return its checksum; missing folders are made.
+
+    `expected` is the checksum of what is replaced, `NEW` where no file must be. Raises:
+    NoteConflict (`data` is kept beside it), BadInput (it cannot be written, is a link, too large).
+    """
+    if len(data) > LARGEST_BYTES:
+        raise BadInput(f"{path} would be larger than {LARGEST_BYTES >> 20} MiB")
+    try:
+        with _ONE_WRITER, opened_folder(folder, path, make=True) as (above, name):
+            _replace(above, name, path, data, expected)
+            flush(above)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise refused(path, error) from error
+        raise BadInput(
+            f"{path} cannot be written: {error.strerror}",
+            hint=remedy(error, "make the folder writable"),
+        ) from error
+    return checksum(data)
+
+
+def remove(folder: str, path: str, *, expected: str) -> None:
+    """Delete a file. Raises: NoteConflict (it is another one, and stays), NotFound, BadInput."""
+    data, _ = read(folder, path)
+    if checksum(data) != expected:
+        raise NoteConflict(f"{path} was changed meanwhile", hint="read it again first")
+    try:
+        with opened_folder(folder, path) as (above, name):
+            os.unlink(name, dir_fd=above)
+            flush(above)
+    except OSError as error:
+        raise refused(path, error) from error
+
+
+def move(folder: str, path: str, target: str) -> None:
+    """Give a file another path; folders are made. Raises: BadInput (it is taken), NotFound."""
+    try:
+        with (
+            opened_folder(folder, path) as (above, name),
+            opened_folder(folder, target, make=True) as (below, new_name),
+        ):
+            _take_name(above, name, below, new_name)
+            flush(above)
+    except FileExistsError as error:
+        raise BadInput(f"there is a file {target} already", hint="choose another path") from error
+    except OSError as error:
+        raise refused(path, error) from error
+
+
+def move_folder(folder: str, path: str, target: str) -> list[tuple[str, str]]:
+    """Give a folder another path, with all that is in it; return the paths before and after.
+
+    Into a folder that is there it goes one by one. Raises: BadInput (a file is there), NotFound.
+    """
+    try:
+        move(folder, path, target)
+    except BadInput:
+        inner = [names_in(folder, each) for each in (path, target)]
+        if None in inner:
+            raise
+        moved = []
+        for name in inner[0] or ():
+            with suppress(BadInput):
+                moved += move_folder(folder, f"{path}/{name}", f"{target}/{name}")
+        with suppress(OSError), opened_folder(folder, path) as (above, name):
+            os.rmdir(name, dir_fd=above)
+        return moved
+    return [(path, target)]
+
+
+def remove_drafts(folder: str, paths: Iterable[str], *, before_s: float) -> None:
+    """Remove old drafts that killed writers left; what somebody wrote meanwhile is kept."""
+    for path in paths:
+        if not (draft := _DRAFT.fullmatch(path.rpartition("/")[2])):
+            continue
+        with suppress(OSError), opened_folder(folder, path) as (above, name):
+            found = os.stat(name, dir_fd=above, follow_symlinks=False)
+            is_own = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+            if not is_own or found.st_ctime >= before_s:
+                continue
+            data = _read(above, name)
+            if draft["was"] and not checksum(data).startswith(draft["was"]):
+                _keep(above, draft["name"], data)
+            os.unlink(name, dir_fd=above)
+
+
+def _replace(above: int, name: str, path: str, data: bytes, expected: str) -> None:
+    mode = _check(above, name, path, data, expected)
+    draft = f".{_short(name)}.observer-{secrets.token_hex(6)}.tmp"
+    os.close(_written(above, draft, data, mode))
+    try:
+        if expected == NEW:
+            _take_name(above, draft, above, name)
+            return
+        swapped = f"{draft.removesuffix('tmp')}was-{expected[:12]}"
+        os.rename(draft, swapped, src_dir_fd=above, dst_dir_fd=above)
+        draft = swapped
+        if not _renamed(above, draft, above, name, _EXCHANGE):
+            os.rename(draft, name, src_dir_fd=above, dst_dir_fd=above)
+        elif checksum(_read(above, draft)) != expected:
+            _renamed(above, draft, above, name, _EXCHANGE)
+            if _read(above, draft) != data:  # somebody wrote once more meanwhile
+                _keep(above, name, _read(above, draft))
+            raise _conflict(above, name, path, data)
+    except FileExistsError as error:
+        raise _conflict(above, name, path, data) from error
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(draft, dir_fd=above)
+
+
+def _take_name(above: int, name: str, below: int, new_name: str) -> None:
+    """Give a file a name that nothing has, as best the file system can, else FileExistsError."""
+    if _renamed(above, name, below, new_name, _NOREPLACE):
+        flush(below)
+        return
+    try:
+        os.link(name, new_name, src_dir_fd=above, dst_dir_fd=below, follow_symlinks=False)
+        flush(below)
+        os.unlink(name, dir_fd=above)
+    except OSError as error:
+        if error.errno not in _CANNOT:
+            raise
+        # The name is taken by an empty file, which nobody else replaces unseen.
+        os.close(_written(below, new_name, b"", MODE))
+        os.rename(name, new_name, src_dir_fd=above, dst_dir_fd=below)
+        flush(below)
+
+
+def _check(above: int, name: str, path: str, data: bytes, expected: str) -> int:
+    try:
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=above)
+    except FileNotFoundError as error:
+        if expected == NEW:
+            return MODE
+        raise _conflict(above, name, path, data) from error
+    with os.fdopen(handle, "rb") as file:
+        if expected == NEW or checksum(file.read(LARGEST_BYTES + 1)) != expected:
+            raise _conflict(above, name, path, data)
+        return os.fstat(handle).st_mode & 0o7777
+
+
+def _conflict(above: int, name: str, path: str, data: bytes) -> NoteConflict:
+    """Keep what lost, and return the error that names it."""
+    kept = _keep(above, name, data)
+    return NoteConflict(
+        f"{path} was changed meanwhile",
+        hint=f"read it again, then repeat the change; what was to be written is kept as {kept}",
+    )
+
+
+def _keep(above: int, name: str, data: bytes) -> str:
+    """Write what lost beside the file under a hidden name, and return that."""
+    kept = f".{_short(name)}.conflict-{checksum(data)[:12]}"
+    with suppress(FileExistsError):
+        os.close(_written(above, kept, data, MODE))
+    return kept
+
+
+def _short(name: str) -> str:
+    """Return a name to which something can be added: names have 255 bytes at most."""
+    return name.encode()[:200].decode(errors="ignore")
+
+
+def _written(above: int, name: str, data: bytes, mode: int) -> int:
+    handle = os.open(
+        name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=above
+    )
+    try:
+        os.fchmod(handle, mode)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+        flush(handle)
+    except OSError:
+        os.close(handle)
+        os.unlink(name, dir_fd=above)
+        raise
+    return handle
+
+
+def _read(above: int, name: str) -> bytes:
+    with os.fdopen(os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=above), "rb") as file:
+        return file.read(LARGEST_BYTES + 1)
+
+
+def _renamed(above: int, name: str, below: int, new_name: str, flag: int) -> bool:
+    """Rename a file as a flag says, in one step; False where the system cannot, else OSError."""
+    rename = _renameat2()
+    if rename is None:
+        return False
+    if rename(above, os.fsencode(name), below, os.fsencode(new_name), flag) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in _CANNOT:
+        return False
+    raise OSError(number, os.strerror(number), new_name)
+
+
+@cache
+def _renameat2() -> Any:  # noqa: ANN401 - a foreign function, or None
+    try:
+        return ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):  # not Linux, or an old library
+        return None

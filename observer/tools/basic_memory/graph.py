@@ -210,7 +210,7 @@ def around(
 def _edges_of(vault: Vault, file: NoteFile) -> Iterator[Edge]:
     """Yield the relations of a note, in its own order, then those of others that lead to it."""
     yield from vault.edges([file]).get(file.item, ())
-    with vault.files.reading() as reader:
+    with vault.files.store.read() as reader:
         back = reader.relations_to(file)
         sources = reader.note_files_of(item for item, _ in back)
     for item, relation in back:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from msgspec import UNSET, Meta, UnsetType
 
 from observer.core.errors import BadInput, NotFound
-from observer.notes.folders import writing
+from observer.notes.folders import tree
 from observer.notes.folders.grammar import (
     fields_of,
     json_fields_of,
@@ -245,7 +245,7 @@ class FileNoteTools(VaultTools):
                 f"Note already exists: {there.title!r} (permalink: {there.permalink})",
                 hint="use edit_note, or leave overwrite out to replace all of it",
             )
-        expected = vault.read(there).checksum if there else writing.NEW
+        expected = vault.read(there).checksum if there else tree.NEW
         written = vault.files.write(vault.folder, path, text, expected=expected)
         kept = written.file
         result = WrittenNote(

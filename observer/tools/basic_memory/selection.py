@@ -294,7 +294,7 @@ def _listed(vault: Vault, query: str, search_type: SearchType) -> list[NoteFile]
         return [file for file in files if fit(file.permalink) or bare(file.permalink)]
     if query:
         words = words_of(query)
-        with vault.files.reading() as reader:
+        with vault.files.store.read() as reader:
             aliases = reader.aliases_of(file.item for file in files)
         return [
             file

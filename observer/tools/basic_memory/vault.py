@@ -23,7 +23,7 @@ from observer.core.model import Item, Project, spelling_key, title_key
 from observer.core.note_file import Claim, NoteFile, Relation
 from observer.core.paths import is_inside
 from observer.memory.api import Memory
-from observer.notes.folders import FileText, NoteFolder, tree, writing
+from observer.notes.folders import FileText, NoteFolder, tree
 from observer.notes.folders.grammar import permalink_of
 from observer.notes.folders.note_files import name_key
 from observer.notes.folders.tree import is_note
@@ -245,9 +245,10 @@ class VaultTools(Tools):
 
     def _default(self) -> Vault | None:
         """Return the client's note folder, the one that was set, that of here, or the only one."""
-        if name := constraint() or client_variable(DEFAULT) or self._memory.files.listed.default():
-            return self._opened(self._memory.files.listed.named(name))
-        known = self._memory.files.listed.all()
+        listed = self._memory.files.listed.read()
+        if name := constraint() or client_variable(DEFAULT) or listed.default:
+            return self._opened(listed.named(name))
+        known = listed.folders
         here = self._here()
         around = self._memory.project_at(here) if here else None
         near = [
@@ -373,7 +374,7 @@ class Vault:
         whole = bare if is_note(bare) else f"{bare}.md"
         if unread := [path for path in self.left if name_key(path) == name_key(whole)]:
             self.files.sync(self.folder, unread)
-        with self.files.reading() as reader:
+        with self.files.store.read() as reader:
             alike = reader.note_files_spelled(bare, folder=self.folder.path)
         return alike or self._spelled(whole)
 
@@ -381,7 +382,7 @@ class Vault:
         """Return the notes of a path's folder whose file name, or a name, is spelled alike."""
         above = spelling_key(path.rpartition("/")[0])
         stem = path.rpartition("/")[2].rpartition(".")[0]
-        with self.files.reading() as reader:
+        with self.files.store.read() as reader:
             found = {
                 file.path: file
                 for key in dict.fromkeys(map(spelling_key, (stem, *names)))
@@ -441,7 +442,7 @@ class Vault:
         # Notes that are no files are found too, and are left out here.
         project = self.project.uuid if self.project else None
         found = self._memory.recall(text, limit=2 * limit + 20, project=project)
-        with self.files.reading() as reader:
+        with self.files.store.read() as reader:
             files = reader.note_files_of(hit.item.id for hit in found.hits)
         inside = [(files[hit.item.id], hit) for hit in found.hits if hit.item.id in files]
         return [pair for pair in inside if pair[0].folder == self.folder.path][:limit]
@@ -457,7 +458,7 @@ class Vault:
 
     def items(self, files: Iterable[NoteFile]) -> Mapping[int, Item]:
         """Return the notes as they are stored, by id."""
-        with self.files.reading() as reader:
+        with self.files.store.read() as reader:
             return {item.id: item for item in reader.items([file.item for file in files])}
 
     def frontmatter(self, files: Iterable[NoteFile]) -> Mapping[int, dict[str, Any]]:
@@ -466,7 +467,7 @@ class Vault:
         Notes that are not stored at the moment are left out.
         """
         by_id = {file.item: file for file in files}
-        with self.files.reading() as reader:
+        with self.files.store.read() as reader:
             found = reader.frontmatter_of(by_id)
         return {
             item: {
@@ -481,12 +482,12 @@ class Vault:
 
     def claims(self, files: Iterable[NoteFile]) -> Mapping[int, Sequence[Claim]]:
         """Return what notes state, by id."""
-        with self.files.reading() as reader:
+        with self.files.store.read() as reader:
             return reader.claims_of(file.item for file in files)
 
     def edges(self, files: Collection[NoteFile]) -> Mapping[int, Sequence[Edge]]:
         """Return the relations of notes, each in its note's order, by the ids of the notes."""
-        with self.files.reading() as reader:
+        with self.files.store.read() as reader:
             known = reader.relations_of(file.item for file in files)
         named = [one for of_note in known.values() for one in of_note]
         targets = self.files.targets(self.folder, named)
@@ -506,14 +507,14 @@ class Vault:
         return data
 
     def put(self, path: str, data: bytes) -> tuple[Literal["created", "updated"], str]:
-        """Write a file that is no note, and return its checksum; raises as `writing.write`."""
+        """Write a file that is no note, and return its checksum; raises as `tree.write`."""
         plain = tree.check_path(path)
         try:
             expected = tree.checksum(self.bytes_at(plain))
         except NotFound:
-            expected = writing.NEW
+            expected = tree.NEW
         self.files.put(self.folder, plain, data, expected=expected)
-        return "created" if expected == writing.NEW else "updated", tree.checksum(data)
+        return "created" if expected == tree.NEW else "updated", tree.checksum(data)
 
 
 def observation_permalink(file: NoteFile, claim: Claim) -> str:

@@ -191,7 +191,7 @@ class Memex(NoteTools, SynthesisTools):
 
 def greeting(memory: Memory) -> str:
     """Return how many signals and inferences wait for review, without their content."""
-    new = memory.signals.waiting() or 0
+    new = memory.signals.waiting()
     stale = len(memory.inferences.list("stale"))
     if not new and not stale:
         return ""

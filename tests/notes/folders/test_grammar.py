@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import gc
-import io
 import signal
+from collections.abc import Callable
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
-from observer.core.child_process import write_message
 from observer.core.note_file import Claim, Relation
+from observer.notes.folders import items
 from observer.notes.folders.grammar import (
     Field,
     content_of,
@@ -23,7 +21,7 @@ from observer.notes.folders.grammar import (
     permalink_of,
     with_fields,
 )
-from observer.notes.folders.items import MANY, NoteParser, ParsedNote, main, parsed
+from observer.notes.folders.items import MANY, NoteParser, ParsedNote, parsed
 from tests.notes.folders.conftest import Vault
 from tests.support import json_of
 
@@ -230,41 +228,6 @@ def test_comments_and_order_survive_an_edit() -> None:
     ).replace("  - x\n", "  - x\nnew: y\n")
 
 
-PLAIN = st.text(st.characters(categories=("L",)), min_size=1, max_size=8)
-STATED = st.lists(
-    st.builds(
-        Claim,
-        category=PLAIN.filter(lambda word: word not in {"x", "X"}),
-        text=st.lists(PLAIN, min_size=1, max_size=4).map(" ".join),
-        tags=st.lists(PLAIN, max_size=2, unique=True).map(tuple),
-        context=PLAIN | st.just(""),
-    ),
-    max_size=4,
-)
-RELATED = st.lists(
-    st.builds(Relation, kind=PLAIN, target=PLAIN, context=PLAIN | st.just("")),
-    max_size=4,
-    unique_by=lambda one: (one.kind, one.target),
-)
-
-
-@given(claims=STATED, relations=RELATED, mark=st.sampled_from(["-", "*", "1."]))
-def test_what_is_stated_is_read(claims: list[Claim], relations: list[Relation], mark: str) -> None:
-    """Any claims and relations, written as lines, are the same when they are read."""
-    claims = [
-        replace(one, text=" ".join((one.text, *(f"#{tag}" for tag in one.tags)))) for one in claims
-    ]
-    lines = [f"{mark} [{one.category}] {one.text}{_context(one)}" for one in claims]
-    lines += [f"{mark} {one.kind} [[{one.target}]]{_context(one)}" for one in relations]
-    found = content_of("\n".join(lines))
-    assert found.claims == tuple(claims)
-    assert found.relations == tuple(relations)
-
-
-def _context(one: Claim | Relation) -> str:
-    return f" ({one.context})" if one.context else ""
-
-
 @pytest.mark.parametrize(
     ("text", "path"),
     [
@@ -317,25 +280,11 @@ def test_a_process_that_dies_costs_no_note(caplog: pytest.LogCaptureFixture) -> 
 
 
 def test_the_process_answers_each_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = io.BytesIO()
-    for batch in (ANY_TEXTS, ANY_TEXTS[:1]):
-        write_message(asked, msgspec.msgpack.encode(batch))
-    asked.seek(0)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(asked))
-    interrupted = signal.getsignal(signal.SIGINT)
-    shown = io.BytesIO()
-    shown.close = lambda: None  # type: ignore[method-assign]  # to look at it afterwards
-    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(shown))
-    try:
-        main()
-    finally:
-        signal.signal(signal.SIGINT, interrupted)
-        gc.enable()
-    data = shown.getvalue()
-    size = int.from_bytes(data[:8], "big")
-    first = msgspec.msgpack.decode(data[8 : 8 + size], type=list[ParsedNote])
-    assert first == EXPECTED[0]
-    assert int.from_bytes(data[8 + size : 16 + size], "big") == len(data) - size - 16
+    served: list[Callable[[bytes], list[bytes]]] = []
+    monkeypatch.setattr(items, "serve", served.append)
+    items.main()
+    [answer] = served[0](msgspec.msgpack.encode(ANY_TEXTS))
+    assert msgspec.msgpack.decode(answer, type=list[ParsedNote]) == EXPECTED[0]
 
 
 def test_a_large_folder_is_stored_like_a_small_one(vault: Vault) -> None:

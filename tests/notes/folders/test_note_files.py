@@ -35,7 +35,7 @@ def test_a_file_is_a_note_with_claims_and_relations(vault: Vault) -> None:
     claim = Claim(
         category="decision", text="Jobs live in SQLite #db", tags=("db",), context="no broker"
     )
-    with vault.files.reading() as reader:
+    with vault.files.store.read() as reader:
         assert reader.claims_of([file.item])[file.item] == [claim]
         stated = reader.relations_of([file.item])[file.item]
     assert stated == [Relation(kind="depends_on", target="Backups")]
@@ -263,7 +263,7 @@ def test_links_lead_where_they_lead_for_people(vault: Vault, name: str) -> None:
     vault.scan()
     assert set(vault.paths()) == {path for path in shape.files if path.endswith(".md")}
     for path, expected in shape.links.items():
-        with vault.files.reading() as reader:
+        with vault.files.store.read() as reader:
             [relations] = reader.relations_of([vault.paths()[path]]).values() or [[]]
         found = vault.files.targets(vault.folder, relations)
         assert [found[each.target].path if each.target in found else None for each in relations] \
@@ -274,7 +274,7 @@ def test_links_lead_where_they_lead_for_people(vault: Vault, name: str) -> None:
         for target in set(expected) - {None, path}:
             file = vault.files.at(vault.folder, str(target))
             assert file is not None
-            with vault.files.reading() as reader:
+            with vault.files.store.read() as reader:
                 back = {item for item, _ in reader.relations_to(file)}
             assert vault.paths()[path] in back, (path, target)
     assert {path: (vault.root / path).read_bytes() for path in shape.files} == {

@@ -15,18 +15,18 @@ from typing import NoReturn
 import pytest
 
 from observer.core.errors import BadInput, NotFound
-from observer.notes.folders import NoteFolder, tree, writing
-from observer.notes.folders.writing import KEPT_MS, TIDY_EVERY, NoteVersions
+from observer.notes.folders import NoteFolder, tree
+from observer.notes.folders.note_files import KEPT_MS, TIDY_EVERY, NoteVersions
 from tests.notes.folders.conftest import Vault
 
 ROOT = Path(__file__).parents[3]
 WRITER = """
 import sys
-from observer.notes.folders import tree, writing
+from observer.notes.folders import tree
 folder, expected = sys.argv[1], sys.argv[2]
 for number in range(10**9):
     data = (f"{number} " * 20000).encode()
-    expected = writing.write(folder, "A.md", data, expected=expected)
+    expected = tree.write(folder, "A.md", data, expected=expected)
     print(number, flush=True)
 """
 
@@ -39,7 +39,7 @@ def _refuse(*_: object, **__: object) -> NoReturn:
 def file_system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """What the file system knows: the last is exFAT on an old kernel."""
     if request.param != "Linux":
-        monkeypatch.setattr(writing, "_renameat2", lambda: None)
+        monkeypatch.setattr(tree, "_renameat2", lambda: None)
     if request.param.startswith("neither"):
         monkeypatch.setattr(os, "link", _refuse)
     return str(request.param)
@@ -83,8 +83,8 @@ def test_every_text_of_many_writers_is_kept(vault: Vault) -> None:
 
     def write(text: bytes) -> None:
         try:
-            writing.write(str(vault.root), "A.md", text, expected=expected)
-        except writing.NoteConflict:
+            tree.write(str(vault.root), "A.md", text, expected=expected)
+        except tree.NoteConflict:
             return
 
     threads = [threading.Thread(target=write, args=(text,)) for text in texts]
@@ -98,18 +98,18 @@ def test_every_text_of_many_writers_is_kept(vault: Vault) -> None:
 
 @pytest.mark.parametrize("name", ["x" * 250 + ".md", "名" * 83 + ".md"])
 def test_a_long_name_can_be_written(vault: Vault, name: str) -> None:
-    vault.files.write(vault.folder, name, "alpha", expected=writing.NEW)
-    with pytest.raises(writing.NoteConflict):
-        vault.files.write(vault.folder, name, "beta", expected=writing.NEW)
+    vault.files.write(vault.folder, name, "alpha", expected=tree.NEW)
+    with pytest.raises(tree.NoteConflict):
+        vault.files.write(vault.folder, name, "beta", expected=tree.NEW)
     assert (vault.root / name).read_text() == "alpha"
 
 
 @pytest.mark.usefixtures("file_system")
 def test_notes_are_made_and_moved_on_every_file_system(vault: Vault) -> None:
-    vault.files.write(vault.folder, "a/A.md", "alpha", expected=writing.NEW)
+    vault.files.write(vault.folder, "a/A.md", "alpha", expected=tree.NEW)
     vault.files.move(vault.folder, "a/A.md", "b/B.md")
-    with pytest.raises(writing.NoteConflict):
-        vault.files.write(vault.folder, "b/B.md", "else", expected=writing.NEW)
+    with pytest.raises(tree.NoteConflict):
+        vault.files.write(vault.folder, "b/B.md", "else", expected=tree.NEW)
     before = vault.files.read(vault.folder, "b/B.md")
     vault.files.write(vault.folder, "b/B.md", "beta", expected=before.checksum)
     found = {path.name: path.read_text() for path in vault.root.rglob("*") if path.is_file()}
@@ -126,7 +126,7 @@ def test_nothing_is_moved_over_a_file_or_deleted_unseen(vault: Vault) -> None:
         vault.files.move(vault.folder, "A.md", "B.md")
     with pytest.raises(NotFound):
         vault.files.move(vault.folder, "C.md", "D.md")
-    with pytest.raises(writing.NoteConflict):
+    with pytest.raises(tree.NoteConflict):
         vault.files.delete(vault.folder, "A.md", expected=tree.checksum(b"else"))
     assert sorted(vault.paths()) == ["A.md", "B.md"]
 
@@ -134,32 +134,28 @@ def test_nothing_is_moved_over_a_file_or_deleted_unseen(vault: Vault) -> None:
 OWN = "a1b2c3d4e5f6"
 
 
-@pytest.mark.parametrize(
-    ("name", "is_old", "kept"),
-    [
-        pytest.param(f".A.md.observer-{OWN}.tmp", True, [], id="a draft"),
-        pytest.param(f".A.md.observer-{OWN}.tmp", False, [f".A.md.observer-{OWN}.tmp"], id="young"),
-        pytest.param(
-            f".A.md.observer-{OWN}.was-{tree.checksum(b'x')[:12]}", True, [], id="as known"
-        ),
-        pytest.param(
-            f".A.md.observer-{OWN}.was-{tree.checksum(b'y')[:12]}",
-            True,
-            [f".A.md.conflict-{tree.checksum(b'x')[:12]}"],
-            id="somebody's text",
-        ),
-        pytest.param(".A.md.tmp", True, [".A.md.tmp"], id="another's file"),
-        pytest.param(".A.md.conflict-0123", True, [".A.md.conflict-0123"], id="a loser"),
-        pytest.param(f"A.observer-{OWN}.tmp", True, [f"A.observer-{OWN}.tmp"], id="not hidden"),
-    ],
-)
-def test_a_scan_removes_drafts(vault: Vault, name: str, *, is_old: bool, kept: list[str]) -> None:
+LOST = f".A.md.conflict-{tree.checksum(b'x')[:12]}"
+DRAFTS = {
+    "a draft": (f".A.md.observer-{OWN}.tmp", ""),
+    "as known": (f".A.md.observer-{OWN}.was-{tree.checksum(b'x')[:12]}", ""),
+    "somebody's text": (f".A.md.observer-{OWN}.was-{tree.checksum(b'y')[:12]}", LOST),
+    "another's file": (".A.md.tmp", ".A.md.tmp"),
+    "a loser": (LOST, LOST),
+    "not hidden": (f"A.observer-{OWN}.tmp", f"A.observer-{OWN}.tmp"),
+}
+
+
+@pytest.mark.parametrize("is_old", [True, False])
+@pytest.mark.parametrize("kind", DRAFTS)
+def test_a_scan_removes_old_drafts(vault: Vault, kind: str, *, is_old: bool) -> None:
+    name, kept = DRAFTS[kind]
     vault.put(f"deep/{name}", "x")
     (vault.root / f".other.observer-{OWN}.tmp").mkdir()
     (vault.root / f".link.observer-{OWN}.tmp").symlink_to(vault.root / "deep" / name)
     vault.later_ms = 2 * 3_600_000 if is_old else 0
     vault.scan()
-    assert [path.name for path in (vault.root / "deep").iterdir()] == kept
+    left = [path.name for path in (vault.root / "deep").iterdir()]
+    assert left == ([kept] * bool(kept) if is_old else [name])
     assert len(list(vault.root.iterdir())) == 3
 
 
@@ -273,7 +269,7 @@ def test_there_is_nothing_to_undo_at_first_or_without_a_home(trips: Vault, tmp_p
     versions = NoteVersions(None, lambda: 0)
     assert versions.all() == []
     with pytest.raises(BadInput, match="no home"):
-        versions.keep(NoteFolder(name="a", path=str(tmp_path)), "A.md", b"x", "replaced")
+        versions.keep(NoteFolder(name="a", path=str(tmp_path)), "A.md", "replaced", data=b"x")
 
 
 def test_what_is_old_goes_but_for_the_latest(trips: Vault) -> None:
@@ -281,15 +277,15 @@ def test_what_is_old_goes_but_for_the_latest(trips: Vault) -> None:
     versions = NoteVersions(trips.home, lambda: at_ms[0])
     for number in range(1, TIDY_EVERY + 1):
         at_ms[0] = number * KEPT_MS
-        versions.keep(trips.folder, "A.md", b"x", "replaced")
+        versions.keep(trips.folder, "A.md", "replaced", data=b"x")
     assert [each.number for each in versions.all()] == [TIDY_EVERY, TIDY_EVERY - 1]
 
 
 def test_a_change_that_is_not_whole_is_not_listed(trips: Vault) -> None:
     versions = trips.files.versions
-    number = versions.keep(trips.folder, "A.md", b"x", "replaced")
+    number = versions.keep(trips.folder, "A.md", "replaced", data=b"x").number
     place = trips.home.note_versions / str(number)
     (place / "was").unlink()
     (place.with_name("8")).mkdir()
     assert versions.all() == []
-    assert versions.keep(trips.folder, "A.md", b"x", "replaced") == 9
+    assert versions.keep(trips.folder, "A.md", "replaced", data=b"x").number == 9

@@ -19,9 +19,9 @@ from observer.core.paths import Home
 from observer.serve import sharing
 from observer.serve.sharing import ShareWorker
 from observer.sync import postgres
+from observer.sync.carriers import Carrier
 from observer.sync.incoming import failed, sync_once
 from observer.sync.postgres import PostgresCarrier
-from observer.sync.record import Carrier
 from tests.serve.services import services_over
 from tests.support import Until
 from tests.sync.home.machines import NAME, Machine

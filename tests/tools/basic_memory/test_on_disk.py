@@ -171,4 +171,4 @@ def test_a_project_is_read_when_it_is_made(folders: Folders, tmp_path: Path) -> 
     made = folders.call("create_memory_project", **asked)
     assert len(folders.files.list(folders.files.listed.named("port"))) == 1
     assert made.text.endswith("• Set as default project")
-    assert folders.files.listed.default() == "port"
+    assert folders.files.listed.read().default == "port"

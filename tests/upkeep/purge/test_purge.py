@@ -16,7 +16,7 @@ from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.local import client
 from observer.notes.folders import NoteFolder
-from observer.notes.folders.writing import NoteVersions
+from observer.notes.folders.note_files import NoteVersions
 from observer.store.tombstones import Tombstones
 from observer.upkeep.carry_out import PurgeOrder, begin
 from observer.upkeep.shred import finder
@@ -139,7 +139,7 @@ def test_a_purged_text_of_a_note_comes_back_only_from_its_file(
     assert within("backup").returncode == 0
     within("down")
     changed = NoteFolder(name="vault", path=str(vault))
-    NoteVersions(home, now_ms).keep(changed, "deep/Customer.md", NOTE.encode(), "replaced")
+    NoteVersions(home, now_ms).keep(changed, "deep/Customer.md", "replaced", data=NOTE.encode())
     assert holding(home, CANARY, CANARY.lower())
 
     preview = within("purge", "--text", CANARY, "--dry-run")
