@@ -25,7 +25,6 @@ from observer.commands.check_tools import (
     CHECKER_BY_OUTPUT,
     KIND_OF_CHECKER,
     LIFECYCLE,
-    OUTPUT_NAMES,
     PROGRAMS,
     Kind,
     base_task_name,
@@ -328,7 +327,7 @@ def _passed(line: _Line) -> Iterator[CheckIdentity]:
 def _signed(one: TaskCheck, line: _Line) -> bool:
     """Return True if the output is that of this check, or of what its task runs."""
     bases = {each.base for each in (one.check, *one.inner)}
-    if not (bases | {OUTPUT_NAMES.get(base, base) for base in bases}).isdisjoint(line.reported):
+    if not bases.isdisjoint(line.reported):
         return True
     program = one.check.base.partition(" ")[0]
     if program in LIFECYCLE and any(base.startswith(f"{program} ") for base in line.reported):

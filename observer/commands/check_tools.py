@@ -42,26 +42,18 @@ RUNNING = {"gotestsum": "go test", "ginkgo": "go test"}
 """Programs that only run another's tests."""
 RUNNING_OTHERS = word_set("pre-commit lefthook tox nox")
 """Programs that run what a project lists: the output is that of others."""
-_XCODE_CHOOSING = word_set("-scheme -project -workspace -target -testPlan")
-_XCODE_NEUTRAL = word_set(
-    "-destination -configuration -sdk -arch -derivedDataPath -resultBundlePath -xcconfig -toolchain"
-    " -jobs -archivePath -maximum-parallel-testing-workers -parallel-testing-enabled"
-    " -enableCodeCoverage"
-)
-_XCODE = _XCODE_CHOOSING | _XCODE_NEUTRAL
 _SUBCOMMANDS: dict[Kind, str] = {
     "test": """
         go test; cargo test t nextest; dotnet test; deno test; bun test; flutter test; dart test
         swift test; zig test; mix test; sbt test; stack test; cabal test; bazel test
         bazelisk test: bazel test; rails test: minitest; rails spec: rspec; artisan test: phpunit
-        manage.py test: django test; playwright test; xcodebuild test test-without-building
-        meson test; ng test; hatch test: pytest
+        manage.py test: django test; playwright test; meson test; ng test; hatch test: pytest
     """,
     "types": "deno check; mix dialyzer: dialyzer; astro check; flow check: flow",
     "lint": """
         go vet; cargo clippy; cargo deny; deno lint; ruff check; biome check lint ci: biome
         flutter analyze: dart analyze; dart analyze; mix credo; manage.py check: django check
-        xcodebuild analyze; next lint: eslint; ng lint; terraform validate; helm lint; buf lint
+        next lint: eslint; ng lint; terraform validate; helm lint; buf lint
     """,
     "format": """
         cargo fmt; dotnet format; deno fmt; ruff format; biome format; mix format; hatch fmt
@@ -70,7 +62,7 @@ _SUBCOMMANDS: dict[Kind, str] = {
     "build": """
         go build install; cargo build check b; cargo doc; dotnet build publish; bun build
         swift build; zig build; mix compile; sbt compile; stack build; cabal build; bazel build
-        bazelisk build: bazel build; xcodebuild build build-for-testing archive; meson compile
+        bazelisk build: bazel build; meson compile
         vite build; next build; nuxt build; astro build; ng build; docker build
     """,
 }
@@ -133,7 +125,6 @@ PROGRAMS = (
 )
 """Programs that check code, or run others that do."""
 
-_XCODEBUILD = ("xcodebuild test", "xcodebuild build", "xcodebuild analyze")
 SELECTING = {
     "": word_set(
         "-k -t -run --run --testNamePattern --testPathPattern --testPathPatterns --filter -p"
@@ -145,9 +136,6 @@ SELECTING = {
     "vitest": word_set("-t --testNamePattern --project"),
     "tox": word_set("-e -m -f"),
     "nox": word_set("-e -s --session --sessions -k -t --tags"),
-    "swift test": word_set("--filter --skip --test-product -s --specifier"),
-    "swift build": word_set("--product --target"),
-    **dict.fromkeys(_XCODEBUILD, _XCODE_CHOOSING),
     "mypy": word_set("-p -m --package --module"),
     "go test": word_set("-run -skip"),
     "cargo test": word_set("-p --package --test --bin --example -E"),
@@ -168,14 +156,6 @@ NEUTRAL_VALUED = word_set(
 NEUTRAL = {
     "pytest": word_set("-p -W -o --rootdir --basetemp --junitxml"),
     "mypy": word_set("--python-executable --cache-dir"),
-    **dict.fromkeys(_XCODEBUILD, _XCODE_NEUTRAL),
-    **dict.fromkeys(
-        ("swift test", "swift build"),
-        word_set(
-            "-c --configuration --num-workers --xunit-output --scratch-path --build-path --triple"
-            " --sdk -Xswiftc -Xcc -Xlinker --skip-build --skip-update"
-        ),
-    ),
 }
 """Checker -> more of them."""
 _CONFIGURED = word_set("--config --rcfile --config-file --features --tags -tags")
@@ -209,7 +189,6 @@ WIDER: dict[str, frozenset[str]] = {
     "dotnet build": frozenset({"dotnet test"}),
     "mix compile": frozenset({"mix test"}),
     "swift build": frozenset({"swift test"}),
-    "xcodebuild build": frozenset({"xcodebuild test"}),
     "sbt compile": frozenset({"sbt test"}),
     **{
         f"mvn {goal}": frozenset(f"mvn {later}" for later in LIFECYCLE["mvn"][at + 1 :])
@@ -229,8 +208,6 @@ KIND_OF_CHECKER = _KIND_OF_PROGRAM | {
     base: kind for verbs in VERBS.values() for kind, base in verbs.values()
 }
 """Checker that is a program or a subcommand -> the kind of its check."""
-OUTPUT_NAMES = {"xcodebuild test": "swift test", "xcodebuild build": "swift build"}
-"""Checker -> the name that its output shows."""
 CHECKER_BY_OUTPUT: dict[str, tuple[Kind, str]] = {
     **dict.fromkeys(("compiler", "linker"), ("build", "compiler")),
     **{name: (KIND_OF_CHECKER[f"{name} test"], f"{name} test") for name in ("deno", "bun")},
@@ -240,14 +217,13 @@ CHECKER_BY_OUTPUT: dict[str, tuple[Kind, str]] = {
     "playwright": ("test", "playwright test"),
     "ruff": ("lint", "ruff check"),
     "vite": ("build", "vite build"),
-    **{name: ("format", name) for name in ("prettier", "black", "isort")},
+    **{name: ("format", name) for name in ("prettier", "black")},
 }
 """Name of an output parser -> (kind, checker); checkers that share its name are left out."""
 CHECKER_BY_COUNTS: dict[str, tuple[tuple[Kind, str], tuple[Kind, str]]] = {
     "go": (("test", "go test"), ("build", "go build")),
     "cargo": (("test", "cargo test"), ("build", "cargo build")),
     "dotnet": (("test", "dotnet test"), ("build", "dotnet build")),
-    "swift": (("test", "swift test"), ("build", "swift build")),
 }
 """The same of tools that test where tests are counted, and else build."""
 
@@ -287,7 +263,7 @@ def base_task_name(name: str) -> str:
 _ASKING = word_set("--help --version -h --list --collect-only --co --listTests --init --showConfig"
                    " --show-config --print-config --dry-run --watch --watchAll --ui")  # fmt: skip
 """With these words nothing is judged, or no end of it is waited for."""
-_VALUED = _XCODE | word_set("-C --manifest-path --color")
+_VALUED = word_set("-C --manifest-path --color")
 """Options that may stand before a verb, with their value in the next word."""
 _NONE: frozenset[str] = frozenset()
 _BEFORE_WORDS = word_set("run lint check tc analyse analyze")

@@ -225,7 +225,6 @@ _PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
             r"err_pnpm_no_script",
             r"^nx\s+cannot find (?:project|configuration for task) " + _named(11),
             r"\b(?:environments|sessions) not found\b(?:[^:]*: " + _named(12) + ")?",
-            r"^xcodebuild: error: .{0,200} does not contain a scheme named " + _named(13),
         ),
     ),
     (

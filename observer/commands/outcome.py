@@ -42,7 +42,7 @@ from observer.commands.ending import (
 )
 from observer.commands.parsers import PARSERS
 from observer.commands.parsers.parser import OutputParser
-from observer.commands.parsers.runners import COUNTING, GIT, MISUSED, NOTHING_TO_COMMIT
+from observer.commands.parsers.runners import GIT, MISUSED, NOTHING_TO_COMMIT
 from observer.commands.result import (
     LINE_START,
     WRAPPER,
@@ -249,8 +249,6 @@ _BY_MARK = tuple((mark, reader) for reader in PARSERS for mark in reader.marks)
 _BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
 
 
-_TASK_INDENT = re.compile(r"\n {6}")
-"""How far nx moves in what a task that failed has printed."""
 _COMMITTED = line_pattern(r"\[[^\]\n]+ [0-9a-f]{7,40}\] [^\n]+$")
 """What `git commit` says when it is done: all that hooks printed before was no failure."""
 
@@ -341,12 +339,6 @@ def _results(text: str, line: CommandLine, *, ok: bool | None) -> list[CommandRe
     for tool in line.tools:
         named |= ((tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, is_passed=ok)))
     found = list(named.values())
-    if failures_among(found) and any(one.tool in COUNTING for one in found):
-        # The first parser that finds a failure in a task is believed.
-        within = [one for one in _marked(_BY_MARK, text) if COUNTING.isdisjoint(one.tools)]
-        texts = (text, _TASK_INDENT.sub(LINE_START, text))
-        inner = itertools.chain(*(_heard(within, each, is_passed=ok) for each in texts))
-        return _first(one for one in inner if one.ok is False) or found
     if failures_among(found) or (ok and found):
         return found
     if ok:

@@ -1,4 +1,4 @@
-"""What compilers and the tools around them say: of C, Go, Rust, Swift, make, CMake, docker's build.
+"""What compilers and the tools around them say: of C, Go, Rust, make, CMake, docker's build.
 
 Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
@@ -7,8 +7,6 @@ None when the tool's own words are not there. Patterns are anchored to lines and
 from __future__ import annotations
 
 import re
-
-from msgspec.structs import replace
 
 from observer.commands.parsers.parser import (
     Format,
@@ -290,46 +288,6 @@ _NEXTEST = Format(
 _PANIC = Format("panic", _PANICKED, stopped="an error was raised")
 
 
-_SWIFT = Format(
-    "swift test",
-    line_pattern(
-        r"(?:(?P<place>\S[^\n:]*:\d+): error: (?:-\[(?:\w+\.)?(?P<suite>\w+) (?P<test>\w+)\]"
-        r"|(?P<test2>[\w. ]+)) : (?P<words>[^\n]+)"
-        r"|[✘􀢄] +Test (?P<test3>\S[^\n]*?) recorded an issue at (?P<place3>\S+?:\d+):\d+:"
-        r" (?P<words3>[^\n]+)|\t(?P<test4>[\w.]+)\(\))$"
-    ),
-    line_pattern(
-        r"(?:Test Suite '(?!(?:All|Selected) tests')[^\n]*\n\s*Executed [^\n]*"
-        r"|(?:Test Suite '[^\n]*\n)?\s*Executed (?P<every>\d+) tests?,"
-        r" with (?:(?P<skipped>\d+) tests? skipped and )?(?P<failed>\d+) failures?"
-        r"|[✘✔􀢄􁁛] +Test run with (?P<every2>\d+) tests? [^\n]*?after"
-        r"(?:[^\n]*? with (?P<failed2>\d+) issues?)?)"
-    ),
-)
-_XCODE = Format(
-    "swift test",
-    line_pattern(r"(?P<words>\*\* TEST FAILED \*\*)"),
-    first=line_pattern(r"Failing tests:\n\t(?P<test>[^\n(]+)"),
-    done=line_pattern(r"\*\* TEST SUCCEEDED \*\*"),
-    fine="tests passed",
-    stopped="tests failed",
-)
-_SWIFT_BUILD = Format(
-    "swift",
-    line_pattern(r"(?P<words>\*\* BUILD FAILED \*\*|error: fatalError)"),
-    done=line_pattern(r"(?:Build complete!|\*\* BUILD SUCCEEDED \*\*)"),
-    fine="built",
-    stopped="the build stopped",
-)
-
-
-def swift_build(text: str) -> CommandResult | None:
-    """Read the first error of a build that stopped, else how it ended."""
-    ended = _SWIFT_BUILD.read(text)
-    errors = None if ended and ended.ok else cc(text)
-    return replace(errors, tool="swift") if errors else ended
-
-
 _CMAKE = Format(
     "cmake",
     line_pattern(
@@ -367,11 +325,6 @@ _CARGO = Format("cargo", line_pattern(r"(?P<words>error: [^\n]+)$"), stopped="")
 
 
 PARSERS = (
-    OutputParser(
-        in_turn(_SWIFT.read, swift_build, _XCODE.read),
-        ("swift", "xcodebuild"),
-        ("Executed ", "Test run with ", "** TEST ", "** BUILD "),
-    ),
     OutputParser(go_test, ("go",), ("--- FAIL", "ok  \t", "FAIL\t", "\nFAIL\n")),
     OutputParser(in_turn(_GO_BUILD.read, _GO_STOPPED.read), ("go", "gofmt"), (".go:",)),
     OutputParser(_GO_PANIC.read, ("go",), ("panic: ", "fatal error: "), is_raised=True),

@@ -257,16 +257,6 @@ def _bun_complaint(section: str, error: re.Match[str]) -> Diagnostic:
     return Diagnostic(words, place[1] if place else "")
 
 
-_WEBPACK = Format(
-    "webpack",
-    line_pattern(r"ERROR in (?P<path>\S+)(?: (?P<line>\d+):\d+[^\n]*)?\n(?P<words>[^\n]+)$"),
-    line_pattern(
-        r"webpack \S+ compiled (?:(?P<fine>successfully)"
-        r"|with (?:(?P<errors>\d+) errors?)?(?: and )?(?:(?P<warnings>\d+) warnings?)?)"
-    ),
-    fine="compiled",
-    last=True,
-)
 _VITE = Format(
     "vite",
     line_pattern(
@@ -274,16 +264,6 @@ _VITE = Format(
     ),
     place=line_pattern(r"(?:file: |[ ╭─]*\[ ?)(?P<place>[^\s:]+:\d+):\d+"),
     done=line_pattern(r"✓ (?P<fine>built in [\d.]+m?s)$"),
-    stopped="the build stopped",
-)
-_ESBUILD = Format(
-    "esbuild",
-    line_pattern(r"✘ \[ERROR\] (?P<words>[^\n]+)(?:\n\n +(?P<place>[^\s:]+:\d+):\d+:)?"),
-    total=line_pattern(r"(?:\d+ warnings? and )?(?P<errors>\d+) errors?$"),
-)
-_ROLLUP = Format(
-    "rollup",
-    line_pattern(r"\[!\] (?P<words>\S[^\n]*)(?:\n(?P<path>\S+) \((?P<line>\d+):\d+\)$)?"),
     stopped="the build stopped",
 )
 _DENO = Format(
@@ -306,8 +286,5 @@ PARSERS = (
     OutputParser(playwright, ("playwright",), (" \u203a ", " passed (")),
     OutputParser(bun, ("bun",), (" expect() calls", " tests across ", "\n(fail) ", _UNHANDLED)),
     OutputParser(_DENO.read, ("deno",), (" passed | ",)),
-    OutputParser(_WEBPACK.read, ("webpack",), ("\nwebpack ",)),
     OutputParser(_VITE.read, ("vite",), ("error during build:", "✓ built in ")),
-    OutputParser(_ESBUILD.read, ("esbuild", "tsup"), ("✘ [ERROR] ",)),
-    OutputParser(_ROLLUP.read, ("rollup",), ("\n[!] ",)),
 )

@@ -1,4 +1,4 @@
-"""What tools of the JVM, .NET, Ruby, PHP, Elixir, Zig and Perl say.
+"""What tools of the JVM, .NET, Ruby and PHP say, and TAP.
 
 Part of interpretation (step 6). Most are a `Format`; the others are a function: text without
 colours in, `CommandResult` out, or None when the tool's own words are not there. Patterns are
@@ -238,69 +238,11 @@ _PEST = Format(
     place=line_pattern(r" +at (?P<place>\S+?:\d+)$"),
     last=True,
 )
-_MIX = Format(
-    "mix test",
-    line_pattern(
-        r" +\d+\) (?:test|property|doctest) (?P<test>\S[^\n]*) \([\w.]+\)\n"
-        r" +(?P<place>\S+:\d+)\n +(?P<words>\S[^\n]*)"
-    ),
-    line_pattern(
-        r"(?:\d+ doctests?, )?(?:\d+ properties, )?(?P<every>\d+) tests?, (?P<failed>\d+) failures?"
-        r"(?:, (?P<skipped>\d+) (?:skipped|excluded))?"
-    ),
-    last=True,
-)
-_MIX_BUILD = Format(
-    "mix",
-    line_pattern(r" *error: (?P<words>[^\n]+)(?:\n[^\n]*){1,12}?\n *└─ (?P<place>[^\s:]+:\d+)"),
-    stopped="the build stopped",
-)
-_MIX_STOPPED = Format(
-    "mix",
-    line_pattern(
-        r"\*\* \((?:\w+\.)*(?:(?P<kind>\w*Error)|Mix)\) (?:(?P<place>[^\s:]+:\d+): )?"
-        r"(?P<words>[^\n]+)$"
-    ),
-    stopped="mix stopped",
-)
-_ZIG = Format(
-    "zig test",
-    line_pattern(r"(?:\d+/\d+ )?(?P<test>\S[^\n]*?)\.{3} ?FAIL \((?P<words>\w+)\)$"),
-    line_pattern(
-        r"(?:All (?P<passed>\d+) tests passed\."
-        r"|(?P<passed2>\d+) passed; (?P<skipped>\d+) skipped; (?P<failed>\d+) failed\.)"
-    ),
-    last=True,
-)
 _PLAN = line_pattern(r"1\.\.\d+\b")
 _ROW = line_pattern(r"(not )?ok \d+ ?(?:- )?([^\n#]*)(# (?i:todo|skip))?")
 _WHERE = line_pattern(
     r"(?:# +(?:at|in test file) |# \((?:in test file )?)(\S+?),? line (\d+)"
     r"|# +Failed test at (\S+) line (\d+)"
-)
-_PROVE = Format(
-    "prove",
-    line_pattern(
-        r"(?:(?P<never>\S+) +\(Wstat: [^\n]* Failed: 0|(?P<test>\S+) +\(Wstat: [^\n]*)\)$"
-    ),
-    line_pattern(
-        r"Files=\d+, Tests=(?P<every>\d+), +(?:0|(?P<seconds>\d+)) wallclock[^\n]*\nResult: \w+$"
-    ),
-    line_pattern(r"\S+ +\(Wstat: [^\n]* Failed: (?P<failed>\d+)\)$"),
-    first=line_pattern(
-        r"# +Failed test '(?P<words>[^\n]*)'\n# +at (?P<path>\S+) line (?P<line>\d+)"
-    ),
-)
-_AVA = Format(
-    "ava",
-    line_pattern(r" +✘ \[fail\]: (?P<test>[^\n]+?)(?: Error thrown in test)?$"),
-    line_pattern(
-        r" +(?:(?P<passed>\d+) (?:tests? )?passed|(?P<failed>\d+) (?:tests? )?failed"
-        r"|(?P<skipped>\d+) (?:tests? )?skipped)$"
-    ),
-    first=line_pattern(
-        r"(?: +(?P<place>[^\s:]+:\d+)\n(?:[^\n]*\n){1,30}?)? +(?P<words>\w*Error: [^\n]+)$"
-    ),
 )
 
 
@@ -322,12 +264,6 @@ def tap(text: str) -> CommandResult | None:
 
 
 PARSERS = (
-    OutputParser(
-        in_turn(_MIX.read, _MIX_BUILD.read, _MIX_STOPPED.read),
-        ("mix",),
-        (" tests, ", " test, ", "** ("),
-    ),
-    OutputParser(_ZIG.read, ("zig",), (" tests passed.", " skipped; ")),
     OutputParser(_PEST.read, ("pest", "artisan"), (" assertions)",)),
     OutputParser(
         in_turn(_SUREFIRE.read, maven_build, _MAVEN_STOPPED.read),
@@ -367,7 +303,5 @@ PARSERS = (
     ),
     OutputParser(_PHPUNIT.read, ("phpunit",), ("OK (", "Assertions: ")),
     OutputParser(_PHP_FATAL.read, ("php",), ("Fatal error: ", "Parse error: "), is_raised=True),
-    OutputParser(_AVA.read, ("ava",), ("✘ [fail]: ",)),
-    OutputParser(_PROVE.read, ("prove",), ("\nResult: ",)),
     OutputParser(tap, ("bats", "perl"), ("\nnot ok ", "\nok 1")),
 )

@@ -214,10 +214,6 @@ WRITTEN = [
      False, "1 error", "cannot parse: a.py:1:6"),
     ("black .", "All done!\n1 file reformatted, 3 files left unchanged.", True,
      "1 file reformatted, 3 files left unchanged", ""),
-    ("isort --check .", "ERROR: /p/a.py Imports are incorrectly sorted and/or formatted.", False,
-     "errors", "/p/a.py: Imports are incorrectly sorted and/or formatted"),
-    ("bandit -r .", (">> Issue: [B101:assert_used] Use of assert.\n   Severity: Low\n"
-     "   Location: t/a.py:4:18\n3\tx"), False, "errors", "t/a.py:4: B101 Use of assert."),
     ("make", "ld: a.o: undefined reference to `f'", False, "errors",
      "a.o: undefined reference to `f'"),
     ("javac A.java", "A.java:1: エラー: シンボルを見つけられません\nエラー1個", False, "errors",
@@ -228,9 +224,6 @@ WRITTEN = [
      "b.c:1: « x » non déclaré"),
     ("gcc b.c", "b.c:1:24: 致命错误\uff1ax.h\uff1a没有那个文件", False, "errors",
      "b.c:1: x.h\uff1a没有那个文件"),
-    ("make lint", ("\nIn a.sh line 2:\necho $x\n     ^-- SC2154 (warning): x is not assigned.\n"
-     "     ^-- SC2086 (info): Double quote.\n\nDid you mean:"), False, "errors",
-     "a.sh:2: SC2154 x is not assigned."),
     ("make", "make: *** No rule to make target 'x'.  Stop.", False, "1 error",
      "No rule to make target 'x'. Stop."),
     ("npm i", "npm ERR! code ERESOLVE", False, "npm stopped", "ERESOLVE"),
@@ -265,7 +258,6 @@ WRITTEN = [
     ("phpunit a; phpunit b", ("Time: 00:01.000\n1) T::a\nno\n\n"
      "Tests: 2, Assertions: 1, Failures: 1.\nTime: 00:01.000\nOK (3 tests, 3 assertions)"), False,
      "1 failed, 4 passed in 2.0 s", "T::a - no"),
-    ("terraform plan", "Plan: 3 to add", None, "Plan: 3 to add", ""),
     ("ruff check && pytest", "All checks passed!\n14 passed in 0.10s", True,
      "ruff: all checks passed; pytest: 14 passed in 100 ms", ""),
 ]  # fmt: skip
@@ -296,38 +288,12 @@ RUNNERS_AND_BUNDLERS = [
      "#   `[ 1 = 2 ]' failed"), False, "1 failed, 1 passed", "sums - t/a.bats:7"),
     ("bats t", "1..1\nok 1 adds", True, "1 passed", ""),
     ("make check", "1..1\nnot ok 1 - x", False, "1 failed", "x"),
-    ("prove", ("#   Failed test 'sum'\n#   at t/a.t line 4.\nt/a.t .. Failed 1/3 subtests\n"
-     "t/a.t (Wstat: 256 Tests: 3 Failed: 1)\n  Failed test:  2\n"
-     "Files=2, Tests=4,  2 wallclock secs ( 0.02 usr)\nResult: FAIL"), False,
-     "1 failed, 3 passed in 2.0 s", "t/a.t - t/a.t:4: sum"),
-    ("prove", ("t/a.t (Wstat: 512 Tests: 0 Failed: 0)\n"
-     "Files=1, Tests=0,  0 wallclock secs ( 0.02 usr)\nResult: FAIL"), False, "1 failed", "t/a.t"),
-    ("prove", "Files=1, Tests=2,  0 wallclock secs ( 0.02 usr)\nResult: PASS", True, "2 passed",
-     ""),
-    ("npx ava", ("  ✔ ok\n  ✘ [fail]: sum Error thrown in test\n\n  sum\n\n  a/t.js:3\n\n"
-     "   3: throw\n\n  Error: no db\n      at x\n\n\n  1 test passed\n  1 test failed\n"), False,
-     "1 failed, 1 passed", "sum - a/t.js:3: Error: no db"),
-    ("npx ava", "  ✘ [fail]: sum\n\n  1 test failed\n", False, "1 failed", "sum"),
-    ("npx ava", "  ✔ ok\n  ─\n\n  3 tests passed\n", True, "3 passed", ""),
-    ("npx webpack", ("./src/a.js 73 bytes [built] [1 error]\n\nERROR in ./src/a.js 2:0-19\n"
-     "Module not found: Error: no './x'\n\n"
-     "webpack 5.1.2 compiled with 1 error and 2 warnings in 2 ms"), False, "1 error, 2 warnings",
-     "./src/a.js:2: Module not found: Error: no './x'"),
-    ("npm run build", "ERROR in main\nno entry\nwebpack 5.1.2 compiled with 1 error in 2 ms", False,
-     "1 error", "main: no entry"),
-    ("npm run build", "webpack 5.1.2 compiled with 3 errors", False, "3 errors", ""),
-    ("npm run build", "webpack 5.1.2 compiled with 1 warning in 2 ms", True, "1 warning", ""),
     ("vite build", ("x Build failed in 8ms\nerror during build:\nCould not resolve './x' from"
      " 'a.js'\nfile: /p/a.js:1:7\n    at f (x.js:1:2)"), False, "the build stopped",
      "/p/a.js:1: Could not resolve './x' from 'a.js'"),
     ("vite build", "error during build:\nBuild failed with 1 error:\n\n[X] no entry\n", False,
      "the build stopped", "[X] no entry"),
     ("npm run build", "✓ built in 1.20s\n", True, "built in 1.20s", ""),
-    ("esbuild a.js", "✘ [ERROR] No './x'\n\n    a.js:1:7:\n      1 | x\n\n✘ [ERROR] b\n\n2 errors",
-     False, "2 errors", "a.js:1: No './x'"),
-    ("rollup a.js", "[!] RollupError: no 'x'\na.js (3:7)\n3: x", False, "the build stopped",
-     "a.js:3: RollupError: no 'x'"),
-    ("rollup a.js", "[!] no config", False, "the build stopped", "no config"),
     ("prettier --check .",
      ("[warn] a.js\n[warn] b.js\n[warn] Code style issues found in 2 files. Run"), False,
      "2 errors", "a.js: code style issues"),

@@ -320,10 +320,6 @@ CHECKS = [
     ("cmake --build build", "build", "cmake --build", "build"),
     ("swift test --filter CartTests", "test", "swift test", "--filter CartTests"),
     ("swift run", None, "", ""),
-    ("xcodebuild test -scheme App", "test", "xcodebuild test", "-scheme App"),
-    ("xcodebuild -scheme 'My App' test", "test", "xcodebuild test", "-scheme 'My App'"),
-    ("xcodebuild clean", None, "", ""),
-    ("xcodebuild -list", None, "", ""),
     # tasks of a project
     ("FOO='a b' make test", "test", "make test", ""),
     ("make -C api test", "test", "make test", "-C api"),
