@@ -15,7 +15,6 @@ from observer.core.clock import LAST_MS, iso_ms
 from observer.core.config import Settings
 from observer.core.errors import NotFound
 from observer.core.events import Custom, Event, Prompt, Remember, Reply, kind_of
-from observer.core.paths import is_inside
 from observer.core.plugins import modules_of
 from observer.core.routes import import_route
 from observer.core.value import chunks
@@ -76,19 +75,15 @@ class SessionSource(NamedTuple):
     inside: tuple[str, ...] = ()
     is_of_sessions: bool = True
 
-    def folder(self, environ: Mapping[str, str]) -> Path:
-        """Return where its sessions are for a user with this environment."""
-        chosen = environ.get(self.variable, "")
-        home = Path(chosen) if chosen.startswith("/") else Path.home() / self.settings
-        return home / self.sessions
-
     def can_follow(self) -> bool:
         """Return True if sessions go on where it looks, in a folder of the user's."""
         return self.is_of_sessions and bool(self.settings) and not self.inside
 
     def paths(self, environ: Mapping[str, str], roots: Iterable[str] = ()) -> tuple[Path, ...]:
         """Return the folders and files where it looks, in some work trees too, if they exist."""
-        usual = [self.folder(environ)] if self.settings or self.sessions else []
+        chosen = environ.get(self.variable, "")
+        home = Path(chosen) if chosen.startswith("/") else Path.home() / self.settings
+        usual = [home / self.sessions] if self.settings or self.sessions else []
         here = (Path(root, place) for root in roots for place in self.inside)
         return tuple(path for path in dict.fromkeys([*usual, *here]) if path.exists())
 
@@ -112,6 +107,12 @@ _SECONDS_UNTIL = 10**11
 """Smaller numbers are seconds (until the year 5138), larger ones milliseconds."""
 
 
+def import_id(*parts: str) -> str:
+    """Return the id of an imported event, which follows from what names it in its source."""
+    identity = "\0".join(parts).encode(errors="replace")
+    return f"import-{blake2b(identity, digest_size=16).hexdigest()}"
+
+
 class Origin(NamedTuple):
     """Where events come from: the importer, the client that was talked to, its session."""
 
@@ -126,10 +127,8 @@ def event_of(
 ) -> Event:
     """Return an event whose id follows from what it says, when, and a name within its session."""
     said = body.content if isinstance(body, Remember) else body.text
-    parts = (origin.source, origin.session, kind_of(body), str(at_ms), *name, said)
-    identity = "\0".join(parts).encode(errors="replace")
     return Event(
-        id=f"import-{blake2b(identity, digest_size=16).hexdigest()}",
+        id=import_id(origin.source, origin.session, kind_of(body), str(at_ms), *name, said),
         at_ms=at_ms,
         client=origin.client or origin.source,
         body=body,
@@ -139,17 +138,6 @@ def event_of(
         author="person" if isinstance(body, Prompt) else "agent",
         branch="",
     )
-
-
-def files_matching(path: Path, pattern: str) -> Iterator[Path]:
-    """Yield a file, or the files of a folder that match; none that a link leads out of it to."""
-    if not path.is_dir():
-        yield path
-        return
-    real = str(path.resolve())
-    for file in sorted(path.glob(pattern)):
-        if file.is_file() and is_inside(str(file.resolve()), real):
-            yield file
 
 
 def moment_ms(value: object) -> int | None:

@@ -38,32 +38,25 @@ def _opening(path: Path, _: Iterable[Object]) -> Opening | None:
 
 
 class _Calls(RecordCalls):
-    start, end = "TaskStart", "SessionShutdown"
+    start, replied, end = "TaskStart", "TaskComplete", "SessionShutdown"
+    words, time = "outputText", "ts"
 
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         super().__init__(found, problems)
         about = _about(found.paths[0])
         self.branch = text(inner(inner(about, "metadata"), "git"), "branch")
 
-    def payload(self, _event: str, fields: Object) -> dict[str, Json]:
+    def payload(self, event: str, fields: Object) -> dict[str, Json]:
         common: dict[str, Json] = {
             "taskId": self.session,
             "workspaceRoots": [self.folder],
             "workspaceInfo": {"rootPath": self.folder},
         }
-        return {**common, **fields}
-
-    def asked(self, words: str) -> tuple[str, Object]:
-        return "UserPromptSubmit", {"userPromptSubmit": {"prompt": words}}
-
-    def reply(self, words: str, _: Object) -> tuple[str, Object]:
-        return "TaskComplete", {"turn": {"outputText": words}}
+        said = {self.asked: "userPromptSubmit", self.replied: "turn"}.get(event)
+        return {**common, **({said: dict(fields)} if said else fields)}
 
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
         return rows(read_object(path, problems) or {}, "messages")
-
-    def time_of(self, record: Object) -> int | None:
-        return time_of(record, "ts")
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
         key, parts = text(record, "id"), list(rows(record, "content"))

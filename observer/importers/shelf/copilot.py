@@ -31,20 +31,19 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
 
 
 class _Calls(RecordCalls):
+    model = ("data", "selectedModel", "model")
+
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         super().__init__(found, problems)
         self._agents: dict[str, str] = {}
         self._handed_back: dict[str, str] = {}
-
-    def model_of(self, record: Object) -> str:
-        return text(inner(record, "data"), "selectedModel", "model")
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
         kind, key, data = text(record, "type"), text(record, "id"), inner(record, "data")
         agent = text(record, "agentId") or text(data, "parentToolCallId")
         self._note(at_ms, kind, key, data, agent)
         if kind == "abort" and not agent:
-            self.interrupt()
+            self.said = None
         elif kind == "session.resume":
             yield self.call(at_ms, "SessionStart", {"source": "resume"}, key)
         elif kind == "session.compaction_complete" and data.get("success") is not False:

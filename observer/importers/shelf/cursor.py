@@ -107,18 +107,13 @@ def _value(row: Object) -> Object:
 class _Calls(RecordCalls):
     """The calls of a conversation; a record is a message, one without a time has the last one's."""
 
-    start, end = "sessionStart", "sessionEnd"
+    start, asked, replied = "sessionStart", "beforeSubmitPrompt", "afterAgentResponse"
+    end, words, time = "sessionEnd", "text", "at"
 
     def payload(self, event: str, fields: Object) -> dict[str, Json]:
         common: dict[str, Json] = {"conversation_id": self.session, "hook_event_name": event}
         roots: list[Json] = [self.folder] if self.folder else []
         return {**common, "workspace_roots": roots, **fields}
-
-    def asked(self, words: str) -> tuple[str, Object]:
-        return "beforeSubmitPrompt", {"prompt": words}
-
-    def reply(self, words: str, _: Object) -> tuple[str, Object]:
-        return "afterAgentResponse", {"text": words}
 
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
         with opened(path, problems) as database:
@@ -132,9 +127,6 @@ class _Calls(RecordCalls):
                         said = _value(bubble)
                         at_ms = time_of(said, "createdAt") or at_ms
                         yield {**said, "at": at_ms, "key": key}
-
-    def time_of(self, record: Object) -> int | None:
-        return number(record, "at")
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
         key, said = text(record, "key"), text(record, "text")

@@ -30,8 +30,7 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
 
 
 class _Calls(RecordCalls):
-    def model_of(self, record: Object) -> str:
-        return text(inner(record, "message"), "modelId")
+    model = ("message", "modelId")
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
         key, message = text(record, "id"), inner(record, "message")

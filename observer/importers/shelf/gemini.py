@@ -87,16 +87,17 @@ def _records(path: Path, problems: Problems) -> Iterator[Object]:
 
 
 class _Calls(RecordCalls):
+    asked, replied, words = "BeforeAgent", "AfterAgent", "prompt_response"
+
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         super().__init__(found, problems)
         self._seen: set[str] = set()
-        self._agent: dict[str, Json] = {}
 
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
-        self._agent = {}
+        self.agent = {}
         for record in _records(path, problems):
             if record.get("kind") == _AGENT:
-                self._agent = {"agent_id": text(record, "sessionId"), "agent_type": _AGENT}
+                self.agent = {"agent_id": text(record, "sessionId"), "agent_type": _AGENT}
             yield record
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
@@ -104,13 +105,14 @@ class _Calls(RecordCalls):
         if kind == "gemini":
             for call in rows(record, "toolCalls"):
                 yield from self._done(at_ms, call)
-            if not self._agent:
+            if not self.agent:
                 self.say(at_ms, words_of(record.get("content")), key)
                 tokens = inner(record, "tokens")
                 given, cached = number(tokens, "input") or 0, number(tokens, "cached") or 0
                 written = (number(tokens, "output") or 0) + (number(tokens, "thoughts") or 0)
-                self.spend(key, {"input": given - cached, "output": written, "cache_read": cached})
-        elif kind == "user" and key not in self._seen and not self._agent:
+                spent = {"input": given - cached, "output": written, "cache_read": cached}
+                self.usage[key] = spent
+        elif kind == "user" and key not in self._seen and not self.agent:
             said = words_of(record.get("content"))
             if said.strip() and not _OWN.match(said):
                 self._seen.add(key)
@@ -137,16 +139,10 @@ class _Calls(RecordCalls):
             "tool_name": text(call, "name"),
             "tool_input": dict(inner(call, "args")),
             "tool_response": said,
-            **self._agent,
+            **self.agent,
         }
         done_ms = time_of(call)
         yield self.call(at_ms if done_ms is None else done_ms, "AfterTool", fields, key)
-
-    def asked(self, words: str) -> tuple[str, Object]:
-        return "BeforeAgent", {"prompt": words}
-
-    def reply(self, words: str, usage: Object) -> tuple[str, Object]:
-        return "AfterAgent", {"prompt_response": words, "usage": dict(usage)}
 
 
 SOURCES = (

@@ -49,7 +49,8 @@ def _sessions(path: Path, problems: Problems) -> Iterator[FoundSession]:
 
 
 class _Calls(RecordCalls):
-    start, end = "session.created", "dispose"
+    start, replied, end = "session.created", "session.idle", "dispose"
+    words, time, model = "text", "at", ("message", "modelID")
     _parent = ""
 
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
@@ -68,12 +69,6 @@ class _Calls(RecordCalls):
                     name = text(row, "id")
                     said: dict[str, Json] = {**inner(row, "data"), "id": name}
                     yield {"at": row.get("time_created"), "message": said, "parts": parts[name]}
-
-    def time_of(self, record: Object) -> int | None:
-        return time_of(record, "at")
-
-    def model_of(self, record: Object) -> str:
-        return text(inner(record, "message"), "modelID")
 
     def payload(self, event: str, fields: Object) -> dict[str, Json]:
         properties: dict[str, Json] = {"sessionID": self.session}
@@ -127,10 +122,7 @@ class _Calls(RecordCalls):
             usage = {"input": number(tokens, "input") or 0}
             usage |= {"output": written + (number(tokens, "reasoning") or 0)}
             usage |= {f"cache_{what}": number(cache, what) or 0 for what in ("read", "write")}
-            self.spend(key, usage)
-
-    def reply(self, words: str, usage: Object) -> tuple[str, Object]:
-        return "session.idle", {"text": words, "usage": dict(usage)}
+            self.usage[key] = usage
 
 
 def _source(client: str) -> SessionSource:

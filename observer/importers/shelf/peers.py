@@ -23,6 +23,7 @@ from observer.core.errors import BadInput
 from observer.core.events import Custom, Event, Layer, Prompt, Remember
 from observer.core.json_text import dump
 from observer.core.model import KNOWLEDGE_TYPES
+from observer.core.paths import is_inside
 from observer.core.text import distinct
 from observer.importers.database import files_of, opened
 from observer.importers.jsonl import Problems
@@ -32,7 +33,6 @@ from observer.importers.source import (
     Origin,
     SessionSource,
     event_of,
-    files_matching,
     moment_ms,
 )
 from observer.observations.note_reducer import METADATA_CHARS
@@ -354,13 +354,20 @@ def _find(
     problems: Problems,
 ) -> list[FoundSession]:
     found = []
-    for path in dict.fromkeys(file for one in paths for file in files_matching(one, pattern)):
+    files = (
+        file
+        for one in paths
+        for file in (sorted(one.glob(pattern)) if one.is_dir() else [one])
+        # None that a link leads out of its folder to.
+        if not file.is_dir() and is_inside(str(file.resolve()), str(one.resolve()))
+    )
+    for path in dict.fromkeys(files):
         times: dict[str, list[int]] = {}
         for project, event in events_of(path, problems, Settings(), ""):
             times.setdefault(project, []).append(event.at_ms)
         for project, at in times.items():
-            files, size = files_of(path), path.stat().st_size
-            found.append(FoundSession(f"{path}#{project}", files, project, min(at), max(at), size))
+            whole, size = files_of(path), path.stat().st_size
+            found.append(FoundSession(f"{path}#{project}", whole, project, min(at), max(at), size))
     return found
 
 

@@ -31,7 +31,8 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
 
 
 class _Calls(RecordCalls):
-    start, end = "session_start", "session_shutdown"
+    start, asked, replied = "session_start", "before_agent_start", "agent_end"
+    end, words = "session_shutdown", "text"
 
     def payload(self, event: str, fields: Object) -> dict[str, Json]:
         given: dict[str, Json] = {"type": event, **fields}
@@ -51,7 +52,7 @@ class _Calls(RecordCalls):
                 self.asked_of[text(part, "id")] = (text(part, "name"), inner(part, "arguments"))
             self.say(at_ms, words_of(message.get("content")), key)
             usage = inner(message, "usage")
-            self.spend(key, {name: number(usage, field) or 0 for name, field in _COUNTS.items()})
+            self.usage[key] = {name: number(usage, field) or 0 for name, field in _COUNTS.items()}
         elif role == "toolResult":
             call = text(message, "toolCallId")
             _, given = self.asked_of.pop(call, ("", {}))
@@ -63,12 +64,6 @@ class _Calls(RecordCalls):
                 "isError": message.get("isError"),
             }
             yield self.call(at_ms, "tool_result", fields, call)
-
-    def asked(self, words: str) -> tuple[str, Object]:
-        return "before_agent_start", {"prompt": words}
-
-    def reply(self, words: str, usage: Object) -> tuple[str, Object]:
-        return "agent_end", {"text": words, "usage": dict(usage)}
 
 
 SOURCES = (source_of("pi", (".pi/agent", "PI_CODING_AGENT_DIR", "sessions"), _opening, _Calls),)
