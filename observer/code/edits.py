@@ -1,12 +1,8 @@
 """Comparing two versions of a file, or of pieces of one: symbols changed, lines in common.
 
-Both versions are read the same way, so that a difference between readers is never a change. Of a
-whole file, only what its changed lines touch is read.
-
-Symbols are paired by path; several of one path (overloads, branches of an `#ifdef`) by what they
-say, then by their signatures, then in order. Code is compared by its tokens, without what a
-formatter decides. A removed and an added symbol that say the same but for the name are one that was
-renamed. A `ChangeSummary` says in numbers and names what one or several edits changed in a file.
+Both versions are read the same way, so that a difference between readers is never a change. Symbols
+are paired by path; several of one path by what they say, then by their signatures, then in order.
+Code is compared by its tokens, without what a formatter decides.
 """
 
 from __future__ import annotations
@@ -290,7 +286,6 @@ def _matched(
 
 
 def _renamed(old: _Symbols, new: _Symbols) -> list[tuple[str, str]]:
-    """Return (old path, new path) of what can be nothing else than the same symbol."""
     found: list[tuple[str, str]] = []
     if not old or not new or max(len(old), len(new)) > MOST_RENAMED:
         return found
@@ -356,17 +351,15 @@ def _unique(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 MOST_SYMBOLS = 24
-"""Most symbols of one sort that a change names."""
 TEXT_CHARS = 160
 
 
 class ChangeSummary(Value):
     """What happened to one file; the sum of several edits if they were folded.
 
-    `new`, `changed`, `resigned` (with another signature) and `gone` are paths of symbols,
-    `renamed` pairs of an old and a new one, `commented` what has other comments; a path is in one
-    of them. `only` says that nothing but the layout, or the
-    comments, changed. `became` says what became of the line, where an edit is of one.
+    `new`, `changed`, `resigned` (with another signature) and `gone` are paths of symbols, `renamed`
+    pairs of an old and a new one, `commented` what has other comments; a path is in one of them.
+    `became` says what became of the line, where an edit is of one.
     """
 
     added: int = 0
@@ -420,7 +413,6 @@ def merge_changes(first: ChangeSummary, then: ChangeSummary) -> ChangeSummary:
 
 _PATH_CHARS = 160
 _MOST_NAMED = 48
-"""Symbols kept of each sort."""
 
 
 def summarize_write(write: FileWrite) -> ChangeSummary:
@@ -495,10 +487,7 @@ def symbol_changes_of(path: str, old: str | None, new: str | None) -> SymbolChan
 
 
 def texts_around(text: str, edits: Sequence[Edit]) -> tuple[str, str] | None:
-    """Return a file before and after some edits, by a later text of it that still shows them all.
-
-    None if an edit is not there, or stands at several places.
-    """
+    """Return a file before and after edits, by a later text that shows each once; else None."""
     before = text
     for edit in reversed(edits):
         if not edit.new.strip() or before.count(edit.new) != 1:

@@ -1,7 +1,4 @@
-"""Calls that a script in JavaScript writes out, with texts, numbers, lists and objects of these.
-
-What is computed is no value. A name stands for the value that it was bound to.
-"""
+"""Values and calls that a script in JavaScript writes out; what is computed is no value."""
 
 from __future__ import annotations
 
@@ -16,10 +13,8 @@ from tree_sitter import Node
 from observer.code import tree
 
 Literal: TypeAlias = Any
-"""A value of JSON."""
 
 MOST = 200
-"""Most calls, and most names that are bound, of a script."""
 MOST_CHARS = 200_000
 DEEPEST = 20
 DIGITS = 16

@@ -1,12 +1,8 @@
 """The outline of a text: every symbol in it, in order, read from its tree or line by line.
 
-A piece of a file is repaired so that it parses alone: an edit shows the lines around a change, cut
-anywhere, often amid a string or between brackets. `repair_fragment` opens before a piece what it
-closes, and the other way round; braces are counted without looking into strings, so the result may
-still not parse.
-
-The text of a symbol leaves out comments and the definitions inside it. Its spacing is normalized,
-so that a difference of layout alone is not a change; significant indentation is kept.
+A piece of a file, cut anywhere, is repaired so that it parses alone: what it closes is opened
+before it, and the other way round, without looking into strings. The text of a symbol leaves out
+comments and the definitions inside it; its spacing is normalized but for significant indentation.
 """
 
 from __future__ import annotations
@@ -274,7 +270,6 @@ class _Nesting:
             self._hidden = self._open(one._replace(start=start))
 
     def _leave_apart(self, at: int) -> None:
-        """Give the comments that do not stand right before a place to what they stand in."""
         if not self._ahead:
             return
         end = self._ahead[-1].end

@@ -1,13 +1,7 @@
 """What a command checks, which green run covers which red one, and what may change it.
 
-Part of interpretation (step 6). A check is a checker (`pytest`, `go test`, a script `lint`) and a
-scope: folders and files, filters, and options that make it stricter. A green run covers a red one
-of the same checker if its scope includes that of the red one, and no filter of it is narrower.
-What a task such as `make test` runs is learned from what it prints.
-
-A check may pass after package managers, fixers and formatters, generators, services, in-place
-editors and deletions, and git where it brings in other work (`fix_kind`). Scripts of a project
-count by their names: `lint:fix`, `db:migrate`.
+A check is a checker (`pytest`, `go test`, a script `lint`) and a scope: folders and files, filters,
+and options that make it stricter.
 """
 
 from __future__ import annotations
@@ -55,19 +49,16 @@ _PARTIAL = re.compile(r"unit|e2e|integration|smoke|quick|fast|watch|staged|chang
 
 
 _LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures --failed --rerun-failed")
-"""With these a run looks at what failed last, and at nothing else."""
 
 
 class CheckIdentity(Value):
     """What a command checks. `base` is the same for equal checks, `tool` the program.
 
-    `paths` are folders and files relative to the project, "" for all of it; a Go package without
-    those below it ends in `*`. `filters` choose among what is there, `strict` make it harder to
-    pass. `is_given` holds where the paths stand in the command, `is_task` for what the project
-    itself defines. `task` is the name of the task that ran it where only the output names the
-    checker, and nothing its scope.
-    `is_fixer` holds for a formatter or linter that rewrites what it finds: it may fail, but its
-    success is not a pass.
+    `paths` are relative to the project, "" for all of it; a Go package without those below it ends
+    in `*`. `filters` choose among what is there, `strict` make it harder to pass. `is_given` holds
+    where the paths stand in the command, `is_task` for what the project itself defines. `task` ran
+    it where only the output names the checker. A success of what `is_fixer`, which rewrites what it
+    finds, is no pass.
     """
 
     kind: Kind
@@ -139,11 +130,8 @@ def clears(green: CheckIdentity, red: CheckIdentity) -> bool:
 def answers(green: CheckIdentity, red: CheckIdentity, tests: Iterable[str], place: str) -> bool:
     """Return True if a pass answers a failure.
 
-    Args:
-        green: what passed; of a run of what failed last, the rest had passed before.
-        red: what had failed.
-        tests: all the tests that had failed; empty if they are not all known.
-        place: where the one error was; empty if there were more, or it is unknown.
+    `tests` are all that had failed, empty if they are not all known; `place` is where the one error
+    was, empty if there were more.
     """
     left = tuple(one for one in green.filters if one not in _LAST_FAILED)
     green = msgspec.structs.replace(green, filters=left)
@@ -178,10 +166,7 @@ def is_same_checker(green: CheckIdentity, red: CheckIdentity) -> bool:
 
 
 def selects_test(check: CheckIdentity, name: str, place: str = "") -> bool:
-    """Return True if a run looks at a test of this name, or at the place of its failure.
-
-    The test is one that failed when it ran last.
-    """
+    """Return True if a run looks at a test, which failed when it ran last, or at its place."""
     filters = [one for one in check.filters if one not in _LAST_FAILED]
     chosen = (one.partition("=")[2].strip("'\"^$") for one in filters)
     if filters and not any(one and one in name for one in chosen):
@@ -242,7 +227,6 @@ class _Scope:
         return steps
 
     def _take_alone(self, word: str) -> None:
-        """Take a word that has no value behind it."""
         is_chosen = word.startswith("-D") and "test" in word.partition("=")[0].lower()
         if _NARROWING.match(word) or is_chosen:
             self.filters.append(word)
@@ -259,7 +243,6 @@ class _Scope:
         self.folder = "" if entered == "." else entered
 
     def _placed(self) -> list[str]:
-        """Return the targets as paths of the project; none if they all lie outside."""
         is_go = self._checker.base.startswith("go ")
         if self._checker.is_task:
             self.filters += self._targets
@@ -287,12 +270,8 @@ class _Scope:
 
 
 FixKind = Literal["", "fixer", "install", "generate", "service", "files", "git"]
-"""What a command does about a failure.
-
-`fixer` rewrites code (formatters, `--fix`), `install` changes what is installed, `generate` makes
-code, schemas or data, `service` starts or stops something that runs, `files` changes or deletes
-files, `git` brings in other work.
-"""
+"""What a command does about a failure; a `fixer` rewrites code, a `service` is started or
+stopped."""
 
 _TABLE: dict[FixKind, tuple[tuple[str, str], ...]] = {
     "fixer": (
@@ -368,7 +347,6 @@ _RUNNERS = word_set(
     artisan manage.py php python mix deno grunt gulp invoke nox tox hatch pdm poe
     """
 )
-"""Programs whose words name scripts, tasks or targets of the project."""
 _SCRIPTS: dict[FixKind, re.Pattern[str]] = {
     "fixer": re.compile(
         r"(?i)(?:^|[:_.-])(?:auto)?(?:fix|fmt|write|prettify)(?:$|[:_.-])|^format$|^format:(?!check)"
@@ -419,8 +397,5 @@ def fix_kind(part: SimpleCommand) -> FixKind:
 
 
 def rewrites(part: SimpleCommand) -> bool:
-    """Return True for a formatter or linter that fixes what it finds, and a script named so.
-
-    Its success says that it could do so, and nothing about a check that only looks.
-    """
+    """Return True for what mends what it finds: its success says nothing of what only looks."""
     return fix_kind(part) == "fixer"

@@ -1,12 +1,7 @@
 """Which checks a command line ran, and which of them its outcome proves green or red.
 
-Part of interpretation (step 6). What a project's tasks and git hooks check is learned from what
-they print: `make test` that prints `go test ./...` is that check; where a task prints nothing, the
-checkers that its output names are what it ran, with unknown scope.
-
-An exit code is that of what stands behind `&&`, not for what is before a pipe or a `;`; there, only
-what the output says counts. A program that was not found, a refused call and one that was stopped
-judged nothing.
+What tasks and git hooks of a project check is learned from what they print; where a task prints
+nothing, the checkers that its output names are what it ran, with unknown scope.
 """
 
 from __future__ import annotations
@@ -51,7 +46,6 @@ _VERSION = re.compile(r"\bv?\d+\.\d+")
 _HOOKED = word_set("commit push")
 _UNHOOKED = word_set("--no-verify -n --dry-run --abort")
 _UNKNOWN = "/"
-"""An unknown folder: outside of every project."""
 BELOW = " (in "
 _OWN = word_set("git gh cd export source . set unset")
 _EXPANDED = frozenset("$~`")
@@ -61,9 +55,8 @@ _SAID = re.compile(r"(?:^|; )([\w-]+): ")
 class CheckResults(NamedTuple):
     """What a command line proves.
 
-    The pass of any of `failed` clears the failure: of several, one failed and it is unknown which,
-    or a task failed in what it runs. `head` is the command that failed, as it works here;
-    `learned` is what tasks turned out to run, `unread` the checks that ran to an unknown end.
+    The pass of any of `failed` clears the failure. `head` is the command that failed, as it works
+    here; `learned` is what tasks turned out to run, `unread` the checks that ran to an unknown end.
     """
 
     passed: tuple[CheckIdentity, ...] = ()
@@ -115,8 +108,7 @@ def checks_of(command: str, root: str, cwd: str) -> tuple[TaskCheck, ...]:
 def check_ran(command: str, tool: str, *, root: str, cwd: str) -> CheckIdentity | None:
     """Return what a command line checks, as the part of it that its result, of `tool`, is about.
 
-    Of programs that are not known as checkers, only the same words are the same check. None if it
-    only looks, or is about git's own affairs.
+    Of unknown programs only the same words are the same check. None if it only looks, or is git's.
     """
     parts = command_line.simple_commands(command)
     able = [
@@ -148,10 +140,7 @@ def folder_of(parts: Sequence[SimpleCommand], root: str, cwd: str) -> str:
 
 
 def located_head(command: str, *, root: str, cwd: str) -> str:
-    """Return the head of a command line and, if that is below the root, where it runs.
-
-    `pytest` of one package passing says nothing about `pytest` of another.
-    """
+    """Return the head of a command line and, if that is below the root, where it runs."""
     head = command_line.parse_command_line(command).head
     folder = folder_of(command_line.simple_commands(command), root, cwd)
     is_below = bool(folder) and not folder.startswith("/") and _EXPANDED.isdisjoint(folder)
@@ -177,8 +166,7 @@ def learn_tasks(
 ) -> dict[str, tuple[CheckIdentity, ...]]:
     """Return what a task turned out to run, by the commands that it printed before it ran them.
 
-    Of several tasks it is unknown which ran what. Of hooks all that was ever seen counts, since
-    each run of them stops at the first failure.
+    Of hooks all that was ever seen counts, since each run of them stops at the first failure.
     """
     tasks = [one.check for one in ran if one.check.is_task]
     if len(tasks) != 1:
@@ -255,7 +243,6 @@ _BLAMED = re.compile(
 )
 """How runners name the task that failed."""
 _RUNNER_FAILED = {"pnpm": "ELIFECYCLE", "yarn": "error Command failed with exit code"}
-"""How runners end whose task failed, without its name."""
 _SETTING_ASIDE = word_set("stash worktree bisect")
 
 
@@ -272,15 +259,7 @@ class _Line(NamedTuple):
 def check_results_of(
     body: Command, result: CommandResult, *, root: str, cwd: str, tasks: Tasks
 ) -> CheckResults:
-    """Return which checks a command that ended proves green or red.
-
-    Args:
-        body: the command.
-        result: how it went.
-        root: folder of the project.
-        cwd: folder of the shell.
-        tasks: what is known of the project's tasks.
-    """
+    """Return which checks a command that ended proves green or red; `tasks` are those known."""
     parts = command_line.simple_commands(body.command)
     if not root or not result.was_run or sets_work_aside(parts):
         return CheckResults()
@@ -345,7 +324,6 @@ def _signed(one: TaskCheck, line: _Line) -> bool:
 
 
 def _led_on(one: TaskCheck, line: _Line) -> bool:
-    """Return True if a later check printed something that runs only where this one has passed."""
     return any(
         _signed(other, line) and _is_chain(line.parts[one.place + 1 : other.place + 1])
         for other in line.ran
@@ -358,7 +336,6 @@ def _is_chain(parts: Sequence[SimpleCommand]) -> bool:
 
 
 def _failed(line: _Line) -> CheckResults:
-    """Return the check that failed, what its task ran of it, and what had passed before it."""
     judges = _judges(line.result.tool, line.result)
     line = line._replace(reported={base: kind for kind, base in judges})
     signed = _blamed(line) or [one for one in line.ran if _signed(one, line)]
@@ -373,7 +350,6 @@ def _failed(line: _Line) -> CheckResults:
 
 
 def _blamed(line: _Line) -> list[TaskCheck]:
-    """Return the check that failed, if a runner says that it was its task."""
     names = {
         base_task_name(name.rpartition(":")[2] if name[0] == ":" else name)
         for found in _BLAMED.findall(line.body.output)
@@ -441,7 +417,6 @@ def _unsigned(line: _Line) -> CheckResults:
 
 
 def _head(ran: Sequence[TaskCheck], line: _Line) -> str:
-    """Return the command that failed as it works here, and where, if that is below the root."""
     shown = " && ".join(line.parts[one.place].shown for one in ran)
     folder = ran[0].check.folder
     return f"{one_line(shown, _HEAD_CHARS)}{f' (in {folder})' if folder else ''}"

@@ -1,10 +1,7 @@
 """Which commands check code, by which of their words, and what kind of check they run.
 
-Part of interpretation (step 6). The tables come first: programs that check code, those that run the
-tasks of a project, and what their options say. Tests, type checks, linters, formatters that only
-check, and builds are checks; everything else that is run, such as a built program or a one-off
-script, is not. The name of a task says what it checks, apart from the part that says it fixes
-files.
+Tests, type checks, linters, formatters that only check, and builds are checks; a built program or a
+one-off script is not. The name of a task says what it checks.
 """
 
 from __future__ import annotations
@@ -32,14 +29,12 @@ ALWAYS: dict[Kind, str] = {
     " pycodestyle pyflakes pydocstyle pre-commit prek lefthook knip jshint standard xo codespell",
     "build": "webpack rollup esbuild tsup ninja javac",
 }
-"""Programs that only check."""
 ALIASES = {
     "py.test": "pytest", "basedpyright": "pyright",
     "dmypy": "mypy", "vue-tsc": "tsc", "mvnw": "mvn", "gradlew": "gradle", "pest": "phpunit",
     "paratest": "phpunit", "prek": "pre-commit", "docker-compose": "docker", "podman": "docker",
 }  # fmt: skip
 RUNNING = {"gotestsum": "go test", "ginkgo": "go test"}
-"""Programs that only run another's tests."""
 RUNNING_OTHERS = word_set("pre-commit lefthook tox nox")
 """Programs that run what a project lists: the output is that of others."""
 _SUBCOMMANDS: dict[Kind, str] = {
@@ -68,7 +63,6 @@ _SUBCOMMANDS: dict[Kind, str] = {
 }
 """Programs and those of their subcommands that check; a checker is called by the first of these."""
 VERBS: dict[str, dict[str, tuple[Kind, str]]] = {}
-"""Program -> subcommand -> (kind, checker)."""
 for _kind, _rows in _SUBCOMMANDS.items():
     for _row in re.split(r";|\n", _rows):
         _words, _, _checker = _row.strip().partition(": ")
@@ -84,16 +78,13 @@ FORMATTERS = word_set(
     "black isort prettier gofmt gofumpt goimports rustfmt dprint shfmt php-cs-fixer pint"
     " clang-format"
 )
-"""Formatters: with an option they only check, without it they leave nothing to complain of."""
 SCRIPTS = word_set("npm pnpm yarn bun turbo lerna composer")
-"""What runs the scripts of a package, by their names."""
 RUN = word_set("run run-script r")
 TASKS = {
     **dict.fromkeys(("make", "gmake"), "make"),
     **{name: name for name in word_set("just task rake poe grunt gulp ant invoke earthly nx")},
     "inv": "invoke",
 }
-"""What runs the tasks of a project, as words behind it."""
 RUNNING_TASKS = {
     "mise": word_set("run r"), "hatch": word_set("run"), "pdm": word_set("run"),
     "rye": word_set("run"), "pixi": word_set("run"), "deno": word_set("task"),
@@ -171,7 +162,6 @@ STRICT = word_set(
     " -warnaserror --warnaserror /warnaserror --warnings-as-errors"
     " -Dwarnings --fail-on-warning --warning-mode=fail --error-on-warning"
 )
-"""Options with which more can fail."""
 STRICT_VALUES = {
     "--max-warnings": "",
     **dict.fromkeys(("-D", "--deny", "-F", "--forbid"), "warnings"),
@@ -229,10 +219,7 @@ CHECKER_BY_COUNTS: dict[str, tuple[tuple[Kind, str], tuple[Kind, str]]] = {
 
 
 class Checker(NamedTuple):
-    """A checker: `base` is the same for equal checks, `rest` the words that are left.
-
-    `is_task` holds where a project defines what is run, such as `make test`.
-    """
+    """A checker: `base` is the same for equal checks, `rest` the words that are left."""
 
     kind: Kind
     base: str
@@ -264,10 +251,8 @@ _ASKING = word_set("--help --version -h --list --collect-only --co --listTests -
                    " --show-config --print-config --dry-run --watch --watchAll --ui")  # fmt: skip
 """With these words nothing is judged, or no end of it is waited for."""
 _VALUED = word_set("-C --manifest-path --color")
-"""Options that may stand before a verb, with their value in the next word."""
 _NONE: frozenset[str] = frozenset()
 _BEFORE_WORDS = word_set("run lint check tc analyse analyze")
-"""Subcommands of programs that only check."""
 _ONLY_SHOWING = {
     **dict.fromkeys(("make", "gmake"), word_set("-n --just-print --recon -q --question")),
     "tox": word_set("-l -a -av --listenvs --listenvs-all --notest list config devenv depends"),

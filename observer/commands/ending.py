@@ -1,13 +1,8 @@
 """How a command ended: its exit code, what that proves, and whether it did its work at all.
 
-Part of interpretation (step 6). The code stands in the event, or in a line of the output, and is
-that of what ran last: `pytest | tail` ends as `tail` does, and `make || true` always well. A line
-may show an exit code on its own account (`make; echo "exit: $?"`), or say in words which way it
-went (`make && echo OK || echo BROKEN`).
-
-`pytest: command not found` says nothing about the tests; what helps is to install it, or to run it
-in other words: `python -m pytest`. A call that the client refused, blocked or cancelled neither
-failed nor passed.
+The code stands in the event, or in the output, and is that of what ran last: `pytest | tail` ends
+as `tail` does. A line may show a code on its own account (`make; echo "exit: $?"`), or say in words
+which way it went (`make && echo OK || echo BROKEN`).
 """
 
 from __future__ import annotations
@@ -141,7 +136,6 @@ TIMED_OUT = lazy_pattern(
 )
 """How clients say that they have waited long enough, in a line of its own."""
 _KEYBOARD = lazy_pattern(r"^!{3,} (?:[\w.]+: )?KeyboardInterrupt !{3,}$", re.MULTILINE)
-"""What pytest prints before the counts of an interrupted run."""
 
 
 def unexecuted_result(command: Command) -> CommandResult | None:
@@ -285,11 +279,7 @@ _RAISED = lazy_pattern(r"[\w.]+(?:Error|Exception)\b: ")
 
 
 class NotStarted(NamedTuple):
-    """Why a command could not do its work; empty where it could, or where it is unknown.
-
-    `name` is the program, script or word that is to blame, where the message names it; `said` the
-    line that says so.
-    """
+    """Why a command could not do its work: what is to blame, and the line that says so."""
 
     reason: Reason = ""
     name: str = ""
@@ -297,10 +287,7 @@ class NotStarted(NamedTuple):
 
 
 def start_failure(output: str, *, code: int | None = None) -> NotStarted:
-    """Return why a command could not do its work, by what it printed.
-
-    Only a short output says so: what has worked for a while prints more than a line of usage.
-    """
+    """Return why a command could not do its work, by what it printed, which is short then."""
     if len(output) > _READ_CHARS:
         return NotStarted()
     lines = [line.strip() for line in uncoloured(output).split("\n") if line.strip()]
@@ -346,8 +333,8 @@ _SHOWN_CHARS = 4000
 class ExitStatus(NamedTuple):
     """What an exit code of 0 and another one prove, and what the line prints on its own account.
 
-    `shows` finds an exit code in the output, for which `shown_success` and `shown_failure` hold;
-    `on_success` and `on_failure` are printed as a line after a success and a failure.
+    `shows` finds a code in the output, for which `shown_success` and `shown_failure` hold;
+    `on_success` and `on_failure` are printed as a line.
     """
 
     success: bool = True
@@ -401,8 +388,6 @@ def is_in_background(command: str) -> bool:
 
 
 class _Line(NamedTuple):
-    """A command line, those of its commands that it is about, and the shell's options."""
-
     parts: Sequence[SimpleCommand]
     heads: Sequence[SimpleCommand]
     pipefail: bool
@@ -482,7 +467,6 @@ def _literal(part: SimpleCommand) -> str:
 
 
 def _shown(line: _Line, status: ExitStatus) -> ExitStatus:
-    """Add how an exit code that the line shows is found."""
     for end in range(len(line.parts) - 1, 0, -1):
         part = line.parts[end]
         words = " ".join(part.words)
@@ -500,7 +484,6 @@ def _shown(line: _Line, status: ExitStatus) -> ExitStatus:
 
 
 def _code_pattern(words: str, *, is_last: bool) -> re.Pattern[str] | None:
-    """Return what finds the code in the output: among the words beside it, or in the last line."""
     text = re.sub(r"[\"']|\\n|%\w|^\S+ (?:-\w+ )?", "", words)
     before = _LAST_CODE.split(text, maxsplit=1)[0].strip()
     if re.search(r"\w", before) and len(before) < 80:

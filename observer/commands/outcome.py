@@ -1,17 +1,9 @@
 """What a command's output says about it: passed or failed, how many, what first.
 
-Part of interpretation (step 6). The parsers of tools are in `parsers`; this module chooses among
-them, and weighs their word against the exit code. How a command ended is True, False, or None where
-nothing proves it; then only the words of the tools count.
-
-An output is read as plain text, without what is for terminals and the middle of what is too long.
-`visible_output_of` reads filters such as `pytest | tail -5`: where the end is cut off, a summary
-that is visible need not be the last one; where lines are selected by a pattern, those that report
-failures may be missing. `strip_task_prefixes` removes what runners of several tasks put before each
-line (`shop:test: `, `[test] `, `web-1  | `), but not log levels. `read_silence` reads the silence
-of tools that print nothing if all is well: `tsc | tail` ends as `tail` does, but had there been an
-error, its last line would be visible. The command that a runner prints (`$ tsc --noEmit`) is not
-output of the tool, and names it.
+This module chooses among `parsers`, and weighs their word against the exit code. An output is read
+as plain text, without the names that task runners put before lines. Where filters such as `tail` or
+`grep` hide a part of it, a summary need not be the last one; silence is a success of tools that
+print what is wrong, if their last line would be visible (`tsc | tail`).
 """
 
 from __future__ import annotations
@@ -68,7 +60,6 @@ _PREFIX = re.compile(
     re.MULTILINE,
 )
 _FRAMED = re.compile(r"^ *Tasks: +\d+ successful,", re.MULTILINE)
-"""What turbo sums up with, behind the tasks' lines and without their names."""
 HEAD_CHARS = 12_000
 TAIL_CHARS = 20_000
 """How much of an output is looked at: its beginning, and its end where summaries stand."""
@@ -76,7 +67,6 @@ _LINE_CHARS = 500
 _FIRST_LINES_CHARS = 4000
 _CLIENT = "Shell cwd was reset to "
 _CLIENT_LINE = re.compile(rf"(?:\A|(?<=\n)){_CLIENT}[^\n]*\n?")
-"""What a client says of its own shell, behind the output."""
 SAID_NOTHING = frozenset(
     {"", "(no output)", "no output", "tool ran without output or errors", "(empty)", "output:"}
 )
@@ -111,8 +101,8 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 class VisibleOutput(NamedTuple):
     """Which lines of an output are let through.
 
-    Fewer than `lines` lines are all that there were. `end` and `start` say whether those are among
-    them, `is_opaque` whether lines were chosen or changed, `is_lost` whether some went elsewhere.
+    Fewer than `lines` are all that there were; `start` and `end` say whether those are among them,
+    `is_opaque` whether lines were chosen or changed, `is_lost` whether some went elsewhere.
     """
 
     lines: int | None = None
@@ -213,10 +203,7 @@ def _is_quiet(part: SimpleCommand) -> bool:
 
 
 def plain_output(output: str) -> str:
-    """Return the head and tail of an output without colours, carriage returns and long lines.
-
-    A report in JSON is one long line.
-    """
+    """Return the head and tail of an output without colours, carriage returns, long lines."""
     if len(output) > HEAD_CHARS + TAIL_CHARS:
         output = f"{output[:HEAD_CHARS]}\n{output[-TAIL_CHARS:]}"
     output = uncoloured(output)
@@ -263,14 +250,9 @@ def parse_output(
 ) -> list[CommandResult]:
     """Return the results that the parsers found in an output, the most significant first.
 
-    Where nothing proves how the command ended, a success is believed only if a failure would have
-    been visible, and silence is a success of tools that print nothing if all is well.
-
-    Args:
-        text: the output, beginning with `LINE_START`.
-        line: the command line that printed it.
-        seen: which part of the output the command line lets through.
-        ok: how the command ended; None if nothing proves it.
+    `text` begins with `LINE_START`, and `seen` says which part of the output it is. Where nothing
+    proves how the command ended (`ok` is None), a success is believed only if a failure would have
+    been visible.
     """
     if line.tool in _SHOWING:
         return []
@@ -302,7 +284,6 @@ def own_error(text: str, tools: Iterable[str]) -> CommandResult | None:
 
 
 def _believed(result: CommandResult, text: str, seen: VisibleOutput) -> CommandResult:
-    """Return as unknown a success whose failures may have been left out, and a handled error."""
     shows_end = seen.shows_end(text)
     if result.tool in _THROWING and not (shows_end and _ends_with(result, text)):
         return CommandResult(said=result.first_error)
@@ -331,9 +312,8 @@ def _ends_with(result: CommandResult, text: str) -> bool:
 def _results(text: str, line: CommandLine, *, ok: bool | None) -> list[CommandResult]:
     """Ask the readers of each tool that was named, then those whose mark is there.
 
-    These have a word if all others were silent, or saw nothing bad though the command failed or
-    it is unknown. Of them the first is believed, but one that saw something bad before it, unless
-    all ended well: `make test lint` is not fine because its tests are.
+    Of these the first is believed, but one that saw something bad before it, unless all ended well:
+    `make test lint` is not fine because its tests are.
     """
     named: dict[str, CommandResult] = {}
     for tool in line.tools:
@@ -370,10 +350,7 @@ def _first(results: Iterable[CommandResult]) -> list[CommandResult]:
 def _heard(
     readers: Iterable[OutputParser], text: str, *, is_passed: bool | None
 ) -> Iterator[CommandResult]:
-    """Yield what readers say; the first is to be believed.
-
-    A program that ended well may print or log the traceback of an error it has handled.
-    """
+    """Yield what readers say, first the one to believe; who ends well may print a handled error."""
     for reader in readers:
         if not (is_passed and reader.is_raised) and (result := reader.read(text)):
             yield result
@@ -395,10 +372,7 @@ _STOPPING = frozenset({124, 137, 143})
 
 
 def command_result(command: Command, line: CommandLine, root: str = "") -> CommandResult:
-    """Return how a command went, from its exit code and what it printed.
-
-    Places inside the folder `root` are given relative to it.
-    """
+    """Return how a command went, by exit code and output; places in `root` are relative to it."""
     result = _read(command, line)
     folder = f"{root.rstrip('/')}/"
     if root and folder in result.first_error:
@@ -427,7 +401,6 @@ def _read(command: Command, line: CommandLine) -> CommandResult:
 
 
 def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
-    """Return the result of what only looks: who finds nothing has not failed."""
     ok = reported(command)
     complained = own_error(text, line.tools) if ended(command) is None else None
     if complained and _NOT_THERE not in complained.first_error:
@@ -438,10 +411,7 @@ def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
 
 
 def _weighed(found: list[CommandResult], text: str, *, ok: bool | None) -> CommandResult:
-    """Put the words of several tools into one result; a failure outweighs a clean exit code.
-
-    `pytest | tail` ends with the exit code of `tail`, so counts of failures win over success.
-    """
+    """Put the words of several tools into one result; a failure outweighs a clean exit code."""
     failed = failures_among(found)
     chief = (failed or [one for one in found if one.passed is not None] or found)[0]
     summary = _SUMMARY.search(text) if failed and not chief.first_error else None

@@ -1,12 +1,7 @@
 """The words of a command line, and what runs a command for another: `uv run`, `npx`, `sudo`.
 
-Part of interpretation (step 6). `pytest` is what `uv run pytest` checks by, and `uv run pytest` is
-how it works here: identity looks behind these words, titles keep them.
-
-A line is split by one pass of one pattern, so the time is linear in the text. Words keep their
-quotes. The reading is that of POSIX shells, and lenient: a line of fish or PowerShell, or one that
-was cut off, still gives words. tree-sitter-bash reads real lines alike, in twice the time, and does
-not come to an end of a line of 50,000 pipes: docs/decisions/0010-command-lines.md.
+A line is split by one pass of one pattern, in linear time. Words keep their quotes. The reading is
+that of POSIX shells, and lenient: any text gives words (docs/decisions/0010-command-lines.md).
 """
 
 from __future__ import annotations
@@ -38,9 +33,8 @@ _SHELL_SCRIPT = re.compile(r"-\w*c|/c|-Command", re.IGNORECASE)
 class _Launcher(NamedTuple):
     """`verbs` stand behind the program, then options, then `skipped` words, then the command.
 
-    Of the verbs `*` is any word, such as the name of a package. `valued` options have their value
-    in the next word. `until` is the word that the command stands behind, `is_picky` says that only
-    programs known to check code are meant as programs.
+    Of the verbs `*` is any word. `valued` options have their value in the next word. `until` is the
+    word that the command stands behind; what `is_picky` runs only programs known to check code.
     """
 
     verbs: tuple[str, ...] = ()
@@ -132,9 +126,7 @@ _CHOOSING = {
 }
 """Options by which programs that run others say where, or for which package."""
 _GLOBAL_VALUED = word_set("-f --file -p --project-name --profile --project --directory -C --dir")
-"""Options between a launcher and its verb whose next word is their value."""
 _REPORTING = word_set("test lint err proxy summary")
-"""Words by which `rtk` is asked to report an output."""
 
 
 def program_name(word: str) -> str:
@@ -144,12 +136,7 @@ def program_name(word: str) -> str:
 
 
 def wrapper_length(words: Sequence[str], known: frozenset[str]) -> int:
-    """Return how many leading words run the rest; 0 if none do.
-
-    Args:
-        words: of one simple command.
-        known: names of programs that a script may have the name of: `pnpm vitest`.
-    """
+    """Return how many leading words run the rest, 0 if none; `known` programs may be scripts."""
     first = words[0]
     if len(words) < 2 or words[:2] == ["command", "-v"]:
         return 0
@@ -238,7 +225,6 @@ TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _GLUED = re.compile(r"[\w./:-]*[A-Za-z./]\Z")
-"""A word that ends where a redirection begins, without a blank between: `make>log`."""
 _SIGNS = {"\n": ";", ";;": ";", "|&": "|"}
 
 

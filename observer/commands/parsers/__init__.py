@@ -1,8 +1,4 @@
-"""The parsers of tools' output.
-
-Part of interpretation (step 6). `PARSERS` goes from the tools' own summaries to what many programs
-print: the first that finds a result is believed. A new tool is a row in the table of a module.
-"""
+"""The parsers of tools' output, from tools' own summaries to what many print: the first counts."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What checkers and formatters say: of Python, JavaScript, Go, Ruby, PHP.
-
-Part of interpretation (step 6). A row of `PARSERS` each; those whose report fits no `Format` have a
-function: text without colours in, `CommandResult` out, or None when the tool's own words are not
-there. Patterns are anchored to lines and linear.
-"""
+"""What checkers and formatters say: of Python, JavaScript, Go, Ruby, PHP."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What compilers and the tools around them say: of C, Go, Rust, make, CMake, docker's build.
-
-Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
-None when the tool's own words are not there. Patterns are anchored to lines and linear.
-"""
+"""What compilers and tools around them say: of C, Go, Rust, make, CMake, docker's build."""
 
 from __future__ import annotations
 
@@ -116,7 +112,6 @@ _LOGGED = line_pattern(
     r"|([ ]*(?:\n[ ]{4,}\t[^\n]*){1,20}))$"
 )
 _ASSERTED = re.compile(r"\n\s+Error:\s+((?:[^\n]*)(?:\n\s+\t +\t[^\n]+){0,3})")
-"""What testify prints below its place."""
 _COMPARES = re.compile(
     r"(?i)\b(?:want(?:ed)?|expect(?:ed|ing)?|got|mismatch|unexpected|actual|should)\b|!=|\n\s+Error:"
 )
@@ -140,10 +135,7 @@ def _panic_in(text: str) -> Diagnostic | None:
 
 
 def go_test(text: str) -> CommandResult | None:
-    """Read `go test`; without `-v` it names passing packages only, so those are counted.
-
-    A package is "ok" too if `-run` chose none of its tests.
-    """
+    """Read `go test`; without `-v` it names passing packages only, so those are counted."""
     ends = [(state, more) for state, more in _PACKAGE.findall(text) if state in ("ok", "FAIL")]
     tests = _TEST.findall(text)
     is_bad = _FAILED_AT_END.search(text) is not None
@@ -217,7 +209,6 @@ _PANICKED = lazy_pattern(
 _LISTED = line_pattern(r" {4}([a-z_]\w*(?:::\w+)*)$")
 """How failing tests are listed at the end; nothing else names them with `--nocapture`."""
 _RETURNED = line_pattern(r"(?P<words>Error: [^\n]+)$")
-"""The error that a test returned instead of panicking."""
 
 
 def cargo_test(text: str) -> CommandResult | None:

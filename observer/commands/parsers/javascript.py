@@ -1,8 +1,4 @@
-"""What JavaScript's tools say: test runners, bundlers, npm, and a thrown error.
-
-Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
-None when the tool's own words are not there. Patterns are anchored to lines and linear.
-"""
+"""What JavaScript's tools say: test runners, bundlers, npm, and a thrown error."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What tools of the JVM, .NET, Ruby and PHP say, and TAP.
-
-Part of interpretation (step 6). Most are a `Format`; the others are a function: text without
-colours in, `CommandResult` out, or None when the tool's own words are not there. Patterns are
-anchored to lines and linear.
-"""
+"""What tools of the JVM, .NET, Ruby and PHP say, and TAP."""
 
 from __future__ import annotations
 

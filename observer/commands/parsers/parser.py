@@ -1,7 +1,8 @@
 """The parser of one tool's output: how it is read, and the marks by which it is recognized.
 
-Part of interpretation (step 6). What most tools print fits a `Format`, whose patterns name the
-parts of a line by their groups; the others have a function.
+What most tools print fits a `Format`; the others have a function: text without colours in,
+`CommandResult` out, or None when the tool's own words are not there. Patterns are anchored to lines
+and linear.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _TESTS = frozenset({"passed", "every", "counts"})
 
 
 class OutputParser(NamedTuple):
-    """The parser of a tool; one of `marks` is in its output, whatever started it (make, npm, tox).
+    """The parser of a tool; one of `marks` is in its output, whatever started it (make, npm).
 
     `is_raised` holds for parsers of what any program prints when it breaks.
     """
@@ -176,7 +177,6 @@ def _found(pattern: re.Pattern[str] | None, text: str) -> list[re.Match[str]]:
 
 
 def _counted(ends: Sequence[re.Match[str]]) -> Counter[str]:
-    """Add up the numbers in some ends by their groups."""
     found = Counter[str]()
     for end in ends:
         groups = {name: value for name, value in end.groupdict().items() if value}

@@ -1,8 +1,4 @@
-"""What Python's tools say: pytest, unittest, pip, and a traceback. Checkers are in `checkers`.
-
-Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
-None when the tool's own words are not there. Patterns are anchored to lines and linear.
-"""
+"""What Python's tools say: pytest, unittest, pip, and a traceback."""
 
 from __future__ import annotations
 
@@ -84,10 +80,7 @@ def _pytest_ran(text: str, tally: TestCounts, said: str = "") -> CommandResult:
 
 
 def _pytest_ends(text: str) -> list[re.Match[str]]:
-    """Return the summary of each run; what a failing test printed is none, whatever it looks like.
-
-    `pytest api; pytest web` ends with the words of the second run, and its exit code.
-    """
+    """Return the summary of each run, but for what a failing test printed."""
     ends: list[re.Match[str]] = []
     start = 0
     for end in _PYTEST_END.finditer(text):

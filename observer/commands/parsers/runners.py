@@ -1,8 +1,4 @@
-"""What starts other tools says of them: shells, git, package managers, git's hooks.
-
-Part of interpretation (step 6). The words of package managers and task runners are never the error,
-but prove that there was one: what their tasks complained of stands above.
-"""
+"""What starts other tools says of them: shells, git, package managers, git's hooks."""
 
 from __future__ import annotations
 
