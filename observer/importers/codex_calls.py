@@ -1,7 +1,4 @@
-"""What Codex's calls of shells and scripts ask, and how their answers say that a command ended.
-
-The shell had other names and other answers in older versions. Pure.
-"""
+"""What Codex's calls of shells and scripts ask, and how their answers say that a command ended."""
 
 from __future__ import annotations
 
@@ -25,7 +22,6 @@ _PATCHES = ("apply_patch", "applypatch")
 _APPLY = re.compile(
     r"(?:cd\s+(?P<folder>'[^'\n]+'|\"[^\"\n]+\"|[^\s;&|'\"]+)\s*(?:&&|;|\n)\s*)?(?:apply_?patch)\b"
 )
-"""How a line of a shell begins that applies a patch, in another folder or where it is."""
 _BEGIN = "*** Begin Patch"
 _HEAD = re.compile(
     r"(?:Chunk ID: [^\n]*\n)?(?:Exit code: (?P<old>-?\d{1,9})\n)?(?:Wall time: [^\n]*\n)?"
@@ -33,7 +29,6 @@ _HEAD = re.compile(
     r"|running with session ID (?P<on>\d{1,18}))\n)?"
     r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n"
 )
-"""What stands before the output of a command: how it ended, or the session in which it goes on."""
 
 
 _BROKEN = re.compile(
@@ -42,7 +37,6 @@ _BROKEN = re.compile(
     r"|(?:exec command|patch|command) rejected|rejected by user|approval policy is )",
     re.IGNORECASE,
 )
-"""How answers begin of calls that came to nothing, which have no exit code."""
 _REJECTED = re.compile(r"(?:exec command|patch) rejected by user")
 _ABORTED = re.compile(
     r"(?:Wall time: [^\n]{1,40}\n)?aborted(?: by user)?(?: after [^\n]{1,20})?(?:\n|\Z)"
@@ -50,10 +44,7 @@ _ABORTED = re.compile(
 
 
 class Answer(NamedTuple):
-    """What a command printed; its exit code, or the session in which it goes on, where known.
-
-    `is_broken` if it never ran to its end by the client, `is_aborted` by the person.
-    """
+    """What a command printed; its exit code, or the session in which it goes on, where known."""
 
     printed: str
     code: int | None = None

@@ -1,7 +1,6 @@
 """Databases of other programs: SQLite files that are read and never written.
 
-What cannot be read is counted. Only plain tables are read: a view or a virtual table could run
-anything.
+Only plain tables are read: a view or a virtual table could run anything.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 from observer.core.disk import UnexpectedFile, open_plain
-from observer.importers.jsonl import Problems
+from observer.importers.source import Problems
 
 CELL_BYTES = 32 << 20
 """A row with a longer value is counted and not read."""

@@ -20,21 +20,30 @@ from observer.core.config import Settings
 from observer.core.errors import Undecodable
 from observer.core.events import Event
 from observer.core.routes import import_route
-from observer.importers.jsonl import SUFFIXES, Problems, files_below, last_ms, lines, parse, time_of
-from observer.importers.source import FoundSession, SessionSource, import_id
+from observer.importers.source import (
+    SUFFIXES,
+    FoundSession,
+    Problems,
+    SessionSource,
+    files_below,
+    import_id,
+    last_ms,
+    lines,
+    parse,
+    time_of,
+)
 from observer.ingest.decode import decode_call
 from observer.ingest.duplicates import LIVE_MS
 from observer.projects.worktree import normalise
 
 _ENDS = frozenset({"SessionEnd", "SessionShutdown", "dispose", "session_shutdown", "sessionEnd"})
-"""What clients call the end of a session."""
 
 
 class HookCall(NamedTuple):
     """One hook call: its time, event and payload, and the branch that was checked out.
 
-    `key` is the same however often the session is read, and unique within it. `is_open` if it had
-    no end when the session was written last: if that goes on, it may get one.
+    `key` is the same whenever the session is read, and unique within it; what `is_open` may get an
+    end.
     """
 
     at_ms: int
@@ -53,8 +62,7 @@ def read_session(
 ) -> Iterator[Event]:
     """Yield the events of a session, from the calls that `calls_of` reads.
 
-    A session that may still go on has no end, nor have its open calls, and the last minute is left
-    to the hooks.
+    What may still go on has no end, nor have its open calls; the last minute is left to the hooks.
     """
     at_ms, idle_ms = now_ms(), settings.session_idle_minutes * 60_000
     remote = ""
@@ -102,7 +110,6 @@ class Opening(NamedTuple):
 
 
 Opener: TypeAlias = Callable[[Path, Iterable[Object]], Opening | None]
-"""Reads the first records of a file; None if it holds no session."""
 
 
 def records(path: Path, problems: Problems) -> Iterator[Object]:
@@ -141,10 +148,7 @@ def source_of(
     endings: tuple[str, ...] = SUFFIXES,
     is_one: Callable[[Path], bool] = lambda _: True,
 ) -> SessionSource:
-    """Return the importer of a client by its place, how its files begin, and their calls.
-
-    A place is `settings`, `variable` and `sessions` of a `SessionSource`.
-    """
+    """Return a client's importer; a place is `settings`, `variable` and `sessions` of one."""
     find = partial(find_sessions, opener, endings=endings, is_one=is_one)
     return SessionSource(name, *place, find=find, read=partial(read_session, name, calls_of))
 
@@ -184,10 +188,9 @@ def _session(name: str, group: Sequence[tuple[Path, Opening]]) -> FoundSession:
 class RecordCalls(ABC):
     """The hook calls of one session, from the records of its files.
 
-    A reply comes at the end of a turn: before the next prompt, or at the end. Keys of calls follow
-    from the records, so that a record that two files hold is one event. `asked_of` keeps the tool
-    and the arguments of calls, by their ids, until their results come; `usage` the tokens of
-    answers by keys, `said` what the agent said last (time, words, key), None once a turn was broken
+    A reply comes at the end of a turn: before the next prompt, or at the end. `asked_of` keeps the
+    tool and the arguments of calls, by their ids, until their results come; `usage` the tokens of
+    answers by keys; `said` what the agent said last (time, words, key), None once a turn was broken
     off; `agent` the fields of the sub-agent that is read.
     """
 

@@ -22,8 +22,7 @@ from observer.core.events import Command, Event
 from observer.core.paths import Home, is_inside, read_plain
 from observer.core.value import Value, chunks, decode_json
 from observer.git.process import git_output
-from observer.importers.jsonl import Problems
-from observer.importers.source import FoundSession, SessionSource, events_of, groups
+from observer.importers.source import FoundSession, Problems, SessionSource, events_of, groups
 from observer.ingest.duplicates import LIVE_MS
 from observer.local import client
 from observer.observations.git_commands import printed_commits
@@ -80,7 +79,6 @@ def with_repositories(events: Iterable[Event], roots: Collection[str]) -> list[E
 
 
 def _with_commits(commits: Sequence[str], roots: Iterable[str]) -> str:
-    """Return the work tree that has one of the last commits, "" if none has."""
     for root in sorted(roots):
         for commit in commits[-MOST_COMMITS:]:
             with suppress(NotFound):
@@ -253,15 +251,12 @@ BATCH_BYTES = 8 << 20
 """Events of one request, stored in one transaction, or bytes of them; what hooks spool meanwhile is
 stored before the next one."""
 NICENESS = 10
-"""Of reading, but for the first group: somebody may wait for the newest sessions."""
 WAIT_S = 120.0
 
 FATES = ("stored", "known", "excluded", "purged", "expired")
-"""What may become of an imported event."""
 
 Counts = Counter[str]
 Send: TypeAlias = Callable[[bytes], Mapping[str, int]]
-"""Has a list of events stored; returns how many met which fate."""
 
 
 def give_way() -> None:
@@ -301,8 +296,7 @@ def import_planned(
 ) -> Counts:
     """Import the sessions of a plan, newest first; return what became of their events.
 
-    `advance` is called with the number of further sessions that are stored, and may raise to end
-    the import: what is not stored yet is for the next one.
+    `advance` is called with the number of further sessions stored, and may raise to end the import.
     """
     settings = config.load(home)
     # A session that may go on is read again, whether or not its files change.

@@ -14,8 +14,7 @@ from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import Item, Receipt
 from observer.core.paths import Home
-from observer.importers.jsonl import Problems
-from observer.importers.source import SessionSource, events_of, groups, sources
+from observer.importers.source import Problems, SessionSource, events_of, groups, sources
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import out_of_order
 from observer.local.spool import Spool

@@ -13,9 +13,8 @@ import pytest
 
 from observer.core.events import Command, Compaction, Delegation, FileWrite, Prompt, Reply
 from observer.core.value import TokenUsage
-from observer.importers.jsonl import LINE_BYTES, Problems
 from observer.importers.shelf.claude_code import find
-from observer.importers.source import groups
+from observer.importers.source import LINE_BYTES, Problems, groups
 from tests.importers.conftest import Memories, events_in
 from tests.importers.played import BEGUN_MS, Played, fixed_bug
 

@@ -14,9 +14,8 @@ import pytest
 from observer.core.config import Settings, owner
 from observer.core.events import Custom, Prompt, Remember
 from observer.core.paths import Home
-from observer.importers.jsonl import Problems
 from observer.importers.run import Choice, FinishedImports, placed, plan_import
-from observer.importers.source import FoundSession, sources
+from observer.importers.source import FoundSession, Problems, sources
 from tests.importers.conftest import Memories, events_in
 from tests.importers.played import fixed_bug
 

@@ -13,8 +13,7 @@ import pytest
 
 from observer.core.config import Settings
 from observer.core.events import Command, Event, Prompt, SessionEnd, SessionStart
-from observer.importers.jsonl import Problems
-from observer.importers.source import events_of, sources
+from observer.importers.source import Problems, events_of, sources
 from tests.importers.conftest import Filled, Memories
 from tests.importers.recorded import SAMPLES, keep, reports
 

@@ -29,8 +29,7 @@ from observer.core.events import (
     SessionStart,
     ToolUse,
 )
-from observer.importers.jsonl import OBJECT_BYTES, Problems
-from observer.importers.source import events_of, sources
+from observer.importers.source import OBJECT_BYTES, Problems, events_of, sources
 
 Record = dict[str, Any]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from observer.core.events import Command, Event
-from observer.importers.jsonl import Problems
+from observer.importers.source import Problems
 from observer.local.pauses import EVERYWHERE
 from tests.importers.conftest import Memories, events_in
 

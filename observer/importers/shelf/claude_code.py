@@ -1,10 +1,7 @@
 """Claude Code: transcripts below `~/.claude/projects`, one file a session and one a sub-agent.
 
-The format is the client's own and undocumented; seen in versions 2.0.64 to 2.1.330.
-
-What hooks do not report is left out, but for calls that the person refused, with what was said on
-it. What a transcript does not say is not made up: a call of which the person was asked has no
-duration.
+The format is the client's own and undocumented; seen in versions 2.0.64 to 2.1.330. What a
+transcript does not say is not made up: a call of which the person was asked has no duration.
 """
 
 from __future__ import annotations
@@ -25,13 +22,11 @@ from observer.clients.shelf.claude_code import HOOKS
 from observer.core import json_text
 from observer.core.config import Settings
 from observer.core.events import Event
-from observer.importers.jsonl import Problems, lines, parse, time_of
 from observer.importers.records import HookCall, Opening, find_sessions, read_session, words_of
 from observer.importers.records import records as lines_of
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import FoundSession, Problems, SessionSource, lines, parse, time_of
 
 Record = Mapping[str, Any]
-"""One record of a transcript; of its fields nothing is certain."""
 
 KINDS = frozenset({"assistant", "progress", "queue-operation", "system", "user"})
 """Types of records that say what happened; the others are the client's bookkeeping."""
@@ -44,7 +39,6 @@ _CLIENTS_COMMANDS = frozenset(
     /status /statusline /tasks /terminal-setup /theme /todos /upgrade /usage /vim
     """.split()  # noqa: SIM905 - as all word lists are written here
 )
-"""Commands that the client answers itself, without a hook."""
 _OWN = re.compile(
     r"\s*(?:<(?:task-notification|agent-notification|system-reminder|local-command-|bash-input"
     r"|bash-stdout|bash-stderr|command-name|command-message|user-prompt-submit-hook)"
@@ -69,8 +63,7 @@ def rows_of(
 ) -> list[Row]:
     """Return what one session's transcripts, those of its sub-agents included, say happened.
 
-    The rows come by time, each once; a record that says no time has that of the one before it.
-    Left out are the ids `known`, of the session that this one was forked from.
+    The rows come by time, each once, one without a time as the one before it; but the ids `known`.
     """
     found: dict[str, Row] = {}
     for path in sorted(paths):
@@ -146,11 +139,9 @@ def is_hook(record: Record, event: str) -> bool:
 
 
 _SAME_START_MS = 5_000
-"""Two reports of a session's start within this time are one."""
 _SHELLS = frozenset({"Bash", "PowerShell"})
 _AGENTS = frozenset({"Agent", "Task"})
 _DEFAULT_AGENT = "general-purpose"
-"""The type of a sub-agent where the call names none."""
 _UNNAMED = "-"
 """Stands for the sub-agents of versions that gave them no id and reported them as the agent."""
 _COUNTS = (

@@ -1,7 +1,6 @@
 """Cline's CLI: `~/.cline/data/sessions/*`, a file of messages for each session, and one about it.
 
-The format is the client's own and undocumented; seen in version 3.0.65. Beyond what its hooks
-report, it has the prompts.
+The format is the client's own and undocumented; seen in version 3.0.65.
 """
 
 from __future__ import annotations
@@ -12,14 +11,12 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, prose, rows, text
-from observer.importers.jsonl import Problems, read_object, time_of
 from observer.importers.records import HookCall, Opening, RecordCalls, source_of, words_of
-from observer.importers.source import FoundSession
+from observer.importers.source import FoundSession, Problems, read_object, time_of
 
 _ENDING = ".messages.json"
 _WRAPPED = re.compile(r"\A<user_input[^>]*>(.*)</user_input>\s*\Z", re.DOTALL)
 _OWN = re.compile(r"\s*<(?:hook_context|mode_notice|system)")
-"""How messages begin that no person has typed."""
 
 
 def _about(path: Path) -> Object:

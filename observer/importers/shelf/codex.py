@@ -1,9 +1,7 @@
 """Codex CLI: rollouts below `~/.codex/sessions`, one file a session, as its hook calls.
 
-The format is the client's own and undocumented; seen in versions 0.140.0 to 0.169.0, and read as
-others have described it for those since autumn 2025. A command that went on while the agent did
-something else is one call; one that never ended has no exit code. Older rollouts say neither
-prompts nor the ends of turns by events: they are read from the messages.
+The format is the client's own and undocumented; seen in versions 0.140.0 to 0.169.0. Older rollouts
+say neither prompts nor the ends of turns by events: they are read from the messages.
 """
 
 from __future__ import annotations
@@ -30,21 +28,27 @@ from observer.importers.codex_calls import (
     success_of,
     whole,
 )
-from observer.importers.jsonl import Problems, files_below, last_ms, lines, parse, time_of
 from observer.importers.records import HookCall, read_session, words_of
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import (
+    FoundSession,
+    Problems,
+    SessionSource,
+    files_below,
+    last_ms,
+    lines,
+    parse,
+    time_of,
+)
 
 _OWN = re.compile(
     r"\s*(?:# AGENTS\.md|<(?:environment_context|user_instructions|permissions|collaboration_mode"
     r"|skills?|turn_aborted|user_shell_command|subagent_notification|INSTRUCTIONS)\b)"
 )
-"""How messages begin that no person has typed."""
 _OWN_SPACES = frozenset({"functions", "collaboration", "multi_agent", "multi_agent_v1"})
 """Namespaces of tools of the client's own; others are servers."""
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
 _ANSWERS = frozenset({"function_call_output", "custom_tool_call_output"})
 _PLACED = frozenset({"Bash", "apply_patch"})
-"""Tools that may run in another folder than the session's."""
 
 
 class _Running(NamedTuple):

@@ -1,7 +1,6 @@
 """Cursor's IDE: one database for all conversations, `globalStorage/state.vscdb`.
 
-The format is the client's own; it is read as others have described it, for versions from 0.50 on,
-and was not tried with the client.
+It is read as others have described it, for versions from 0.50 on, and not tried with the client.
 """
 
 from __future__ import annotations
@@ -17,9 +16,15 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
 from observer.core import json_text
 from observer.importers.database import opened
-from observer.importers.jsonl import Problems, files_below, read_object, time_of
 from observer.importers.records import HookCall, RecordCalls, read_session
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import (
+    FoundSession,
+    Problems,
+    SessionSource,
+    files_below,
+    read_object,
+    time_of,
+)
 
 _FOLDER = "Library/Application Support/Cursor" if sys.platform == "darwin" else ".config/Cursor"
 

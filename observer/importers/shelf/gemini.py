@@ -1,8 +1,7 @@
 """Gemini CLI: `~/.gemini/tmp/*/chats`, one file a session, and those of its sub-agents.
 
 Files of old versions are one JSON object, those of newer ones a record a line, where a message that
-goes on is written again. The folder of a session stands beside its files, or in its first message.
-The format is the client's own and undocumented; seen in version 0.61.0.
+goes on is written again. The format is undocumented; seen in version 0.61.0.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from pathlib import Path, PurePosixPath
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, prose, rows, text, words
-from observer.importers.jsonl import SUFFIXES, Problems, read_object, time_of
 from observer.importers.records import (
     GLANCED,
     HookCall,
@@ -26,7 +24,7 @@ from observer.importers.records import (
     source_of,
     words_of,
 )
-from observer.importers.source import FoundSession
+from observer.importers.source import SUFFIXES, FoundSession, Problems, read_object, time_of
 
 _CHATS = "chats"
 _SESSION = "session-"

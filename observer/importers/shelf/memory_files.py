@@ -1,7 +1,6 @@
-"""Memory files: what agents are given by files, as notes that follow those files.
+"""Memory files: what agents are given by files, as notes that come, change and go with them.
 
-A note has its file as its key: it changes with the file and goes with it. It is never shown
-unasked, since the client that reads the file has it already.
+Such a note is never shown unasked, since the client that reads the file has it already.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ from observer.core.filters import Filters
 from observer.core.model import Item
 from observer.core.paths import is_inside
 from observer.core.routes import import_route
-from observer.importers.jsonl import Problems
-from observer.importers.source import FoundSession, SessionSource, import_id
+from observer.importers.source import FoundSession, Problems, SessionSource, import_id
 from observer.observations.drafts import content_hash
 from observer.projects import detect_place, work_tree_of
 from observer.projects.policy import Policies

@@ -1,7 +1,6 @@
 """OpenCode and Kilo, its fork: one database each, with the tables session, message and part.
 
-The format is the clients' own and undocumented; seen in OpenCode 1.18.33 and Kilo 7.7.7. A
-sub-agent has a session of its own.
+The format is undocumented; seen in OpenCode 1.18.33 and Kilo 7.7.7.
 """
 
 from __future__ import annotations
@@ -14,9 +13,8 @@ from pathlib import Path
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
 from observer.importers.database import opened
-from observer.importers.jsonl import Problems, files_below, time_of
 from observer.importers.records import HookCall, RecordCalls, read_session
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import FoundSession, Problems, SessionSource, files_below, time_of
 
 _ENDING = ".db"
 

@@ -1,7 +1,6 @@
 """Stores of other memories: what they have noted of sessions, and their notes.
 
-Where a store names a project without its folder, it is the project of that name here, if there is
-exactly one. What was deleted in the other memory meanwhile stays.
+A project that is named without its folder is the only one of that name here.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from observer.core.model import KNOWLEDGE_TYPES
 from observer.core.paths import is_inside
 from observer.core.text import distinct
 from observer.importers.database import files_of, opened
-from observer.importers.jsonl import Problems
-from observer.importers.jsonl import opened as opened_file
 from observer.importers.source import (
     FoundSession,
     Origin,
+    Problems,
     SessionSource,
     event_of,
     moment_ms,
 )
+from observer.importers.source import opened as opened_file
 from observer.observations.note_reducer import METADATA_CHARS
 from observer.redaction.redact import redact_text
 from observer.search.handles import AGENT, check_owner
@@ -64,10 +63,7 @@ _EventsOf = Callable[[str, Path, Problems, Settings, str], _Events]
 
 
 def mem0(path: Path, problems: Problems) -> Iterator[Kept]:
-    """Yield the memories and relations of an export, or of mem0's history, which has no users.
-
-    Each has the time at which it was made, and comes once more with that of its last change.
-    """
+    """Yield what an export or mem0's history has, as it was made, and as it changed last."""
     if path.suffix == ".db":
         current: dict[str, Object] = {}
         with opened(path, problems) as database:

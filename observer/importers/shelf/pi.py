@@ -1,7 +1,6 @@
-"""Pi: `~/.pi/agent/sessions/*/*.jsonl`, one file a session.
+"""Pi: `~/.pi/agent/sessions/*/*.jsonl`, one file a session; a fork begins with older copies.
 
-The client describes the format; seen in version 0.74.2. A session that was forked from another
-begins with copies of its records, which are older than itself.
+The client describes the format; seen in version 0.74.2.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
-from observer.importers.jsonl import time_of
 from observer.importers.records import HookCall, Opening, RecordCalls, source_of, words_of
+from observer.importers.source import time_of
 
 _COUNTS = {
     "input": "input",

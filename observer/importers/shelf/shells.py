@@ -1,7 +1,4 @@
-"""Shell histories: files of bash, zsh and fish, and the database of Atuin, as commands.
-
-What a history does not say (where, how it ended, for bash and zsh often when) is not made up.
-"""
+"""Shell histories of bash, zsh, fish and Atuin; what a history does not say is not made up."""
 
 from __future__ import annotations
 
@@ -20,8 +17,7 @@ from observer.core.config import Settings
 from observer.core.events import Command, Event
 from observer.core.routes import import_route
 from observer.importers.database import opened
-from observer.importers.jsonl import Line, Problems, lines
-from observer.importers.source import FoundSession, SessionSource, import_id
+from observer.importers.source import FoundSession, Line, Problems, SessionSource, import_id, lines
 
 _STAMP = re.compile(rb"#(\d{9,11})\s*\Z")
 _EXTENDED = re.compile(rb": {0,2}(\d{9,11}):(\d{1,9});")
@@ -81,7 +77,6 @@ def fish(path: Path, problems: Problems) -> Iterator[Typed]:
 
 
 def _unescaped_lines(found: Iterator[Line]) -> Iterator[bytes]:
-    """Yield lines, those that a backslash ends with the ones that go on."""
     begun = b""
     for line in found:
         data = begun + line.data
