@@ -48,7 +48,7 @@ _MANIFESTS = word_set("--manifest-path --justfile")
 _PARTIAL = re.compile(r"unit|e2e|integration|smoke|quick|fast|watch|staged|changed|affected")
 
 
-_LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures --failed --rerun-failed")
+LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures --failed --rerun-failed")
 
 
 class CheckIdentity(Value):
@@ -72,16 +72,6 @@ class CheckIdentity(Value):
     is_task: bool = False
     task: str = ""
     is_fixer: bool = False
-
-    @property
-    def is_guess(self) -> bool:
-        """Whether only the output of a task names the checker."""
-        return bool(self.task)
-
-    @property
-    def is_of_last_failed(self) -> bool:
-        """Whether it is a run of what failed last, whichever tests these are."""
-        return not _LAST_FAILED.isdisjoint(self.filters)
 
 
 def check_of(part: SimpleCommand, folder: str, root: str = "") -> CheckIdentity | None:
@@ -133,7 +123,7 @@ def answers(green: CheckIdentity, red: CheckIdentity, tests: Iterable[str], plac
     `tests` are all that had failed, empty if they are not all known; `place` is where the one error
     was, empty if there were more.
     """
-    left = tuple(one for one in green.filters if one not in _LAST_FAILED)
+    left = tuple(one for one in green.filters if one not in LAST_FAILED)
     green = msgspec.structs.replace(green, filters=left)
     if green.is_fixer and not red.is_fixer:
         return False
@@ -142,14 +132,9 @@ def answers(green: CheckIdentity, red: CheckIdentity, tests: Iterable[str], plac
     return clears(green, red) or (is_chosen and is_comparable(green, red))
 
 
-def is_same_check(one: CheckIdentity, other: CheckIdentity) -> bool:
-    """Return True if both check the same, whether or not they fix what they find."""
-    return covers(one, other) and covers(other, one)
-
-
 def is_comparable(green: CheckIdentity, red: CheckIdentity) -> bool:
     """Return True if what passes in one run would pass in the other, as far as both look at it."""
-    is_vague = green.is_task or green.is_guess
+    is_vague = green.is_task or bool(green.task)
     if not is_same_checker(green, red) or not (is_vague or set(red.strict) <= set(green.strict)):
         return False
     return green.folder == red.folder or green.is_given or green.base.startswith(RECURSIVE)
@@ -167,7 +152,7 @@ def is_same_checker(green: CheckIdentity, red: CheckIdentity) -> bool:
 
 def selects_test(check: CheckIdentity, name: str, place: str = "") -> bool:
     """Return True if a run looks at a test, which failed when it ran last, or at its place."""
-    filters = [one for one in check.filters if one not in _LAST_FAILED]
+    filters = [one for one in check.filters if one not in LAST_FAILED]
     chosen = (one.partition("=")[2].strip("'\"^$") for one in filters)
     if filters and not any(one and one in name for one in chosen):
         return False

@@ -85,24 +85,20 @@ def is_hook(check: CheckIdentity) -> bool:
     return check.is_task and check.base.startswith("git ")
 
 
-def checks_in(parts: Sequence[SimpleCommand], root: str, cwd: str) -> Iterator[TaskCheck]:
-    """Yield the checks of a command line that starts in a folder."""
-    folder = _folder(root, cwd)
-    for place, part in enumerate(parts):
+@lru_cache(maxsize=1024)
+def checks_of(command: str, root: str, cwd: str) -> tuple[TaskCheck, ...]:
+    """Return the checks of a command line that starts in a folder; several readers ask."""
+    folder, found = _folder(root, cwd), []
+    for place, part in enumerate(command_line.simple_commands(command)):
         if part.words[0] in {"cd", "pushd"}:
             folder = _entered(folder, part.words[1:], root)
         elif check := check_of(part, folder, root):
-            yield TaskCheck(place, check)
+            found.append(TaskCheck(place, check))
         elif program_name(part.words[0]) == "git" and _UNHOOKED.isdisjoint(part.words):
             for verb in [word for word in part.words[1:] if word in _HOOKED][:1]:
                 hook = CheckIdentity(kind="all", base=f"git {verb}", tool="git", is_task=True)
-                yield TaskCheck(place, hook)
-
-
-@lru_cache(maxsize=1024)
-def checks_of(command: str, root: str, cwd: str) -> tuple[TaskCheck, ...]:
-    """Return the checks of a command line as `checks_in` yields them; several readers ask."""
-    return tuple(checks_in(command_line.simple_commands(command), root, cwd))
+                found.append(TaskCheck(place, hook))
+    return tuple(found)
 
 
 def check_ran(command: str, tool: str, *, root: str, cwd: str) -> CheckIdentity | None:
@@ -173,10 +169,13 @@ def learn_tasks(
         return {}
     (task,) = tasks
     own = {one.check.base for one in ran}
-    lines = (line.strip() for line in uncoloured(output[:_CHARS]).split("\n"))
-    commands = (_command(line) for line in lines if len(line) < _LINE_CHARS)
-    printed = (checks_of(line, root, f"{root}/{task.folder}") for line in commands if line)
-    found = [one.check for ran in printed for one in ran if one.check.base not in own]
+    found = []
+    for line in map(str.strip, uncoloured(output[:_CHARS]).split("\n")):
+        printed = _PRINTED.match(line) if len(line) < _LINE_CHARS else None
+        is_bare = " " in line and line.partition(" ")[0] in PROGRAMS and not _VERSION.search(line)
+        if printed or (is_bare and len(line) < _LINE_CHARS):
+            shown = checks_of(printed[1] if printed else line, root, f"{root}/{task.folder}")
+            found += [one.check for one in shown if one.check.base not in own]
     if is_hook(task):
         signed = (inferred_check(task, kind, base) for base, kind in reported.items())
         found = [*known.get(task_key(task), ()), *found, *signed]
@@ -209,13 +208,6 @@ def _entered(folder: str, words: Sequence[str], root: str) -> str:
     if path.startswith(".."):
         return _UNKNOWN
     return "" if path == "." else path
-
-
-def _command(line: str) -> str:
-    if found := _PRINTED.match(line):
-        return found.group(1)
-    is_bare = line.partition(" ")[0] in PROGRAMS and " " in line and not _VERSION.search(line)
-    return line if is_bare else ""
 
 
 _HEAD_CHARS = 120
@@ -295,7 +287,13 @@ def _passed(line: _Line) -> Iterator[CheckIdentity]:
             continue  # git neither says that it has committed or pushed, nor next to nothing
         behind = line.parts[one.place + 1 :]
         is_proven = ended(line.body) is True or (is_good and _is_chain(behind))
-        if is_proven or _signed(one, line) or _led_on(one, line):
+        # A later check that printed something runs only where this one has passed.
+        led_on = any(
+            _signed(other, line) and _is_chain(line.parts[one.place + 1 : other.place + 1])
+            for other in line.ran
+            if other.place > one.place
+        )
+        if is_proven or _signed(one, line) or led_on:
             yield one.check
             yield from one.inner
             if one.check.is_task:
@@ -320,14 +318,6 @@ def _signed(one: TaskCheck, line: _Line) -> bool:
         one.check.is_task
         and one.check.kind in {"all", *line.reported.values()}
         and bool(line.reported)
-    )
-
-
-def _led_on(one: TaskCheck, line: _Line) -> bool:
-    return any(
-        _signed(other, line) and _is_chain(line.parts[one.place + 1 : other.place + 1])
-        for other in line.ran
-        if other.place > one.place
     )
 
 

@@ -302,24 +302,21 @@ def _known(name: str, rest: list[str]) -> Checker | None:
 
 def _built(name: str, rest: list[str]) -> Checker | None:
     """Read the goals of Maven or the tasks of Gradle: the last one says how far it goes."""
-    reached = [word for word in rest if _goal(word) in LIFECYCLE[name]]
+    goals = {word: word.rpartition(":")[2] for word in rest}
+    reached = [word for word in rest if goals[word] in LIFECYCLE[name]]
     if reached:
-        goal = max(map(_goal, reached), key=LIFECYCLE[name].index)
+        goal = max(map(goals.__getitem__, reached), key=LIFECYCLE[name].index)
         kind: Kind = "test" if goal not in {"compile", "classes", "assemble", "lint"} else "build"
         projects = [word.rpartition(":")[0] for word in reached if ":" in word]
         left = [word for word in rest if word not in reached]
         return Checker(kind, f"{name} {goal}", [*left, *(f"-p={one}" for one in projects if one)])
-    plain = [word for word in rest if word[0] != "-" and kind_from_name(word.rpartition(":")[2])]
+    plain = [word for word in rest if word[0] != "-" and kind_from_name(goals[word])]
     if not plain:
         return None
     project, _, called = plain[-1].rpartition(":") if plain[-1][0] == ":" else ("", "", plain[-1])
     called = re.sub(r"(?:Check|:check|Apply|:apply|Format)\Z", "", called)
     left = [*(word for word in rest if word not in plain), *([f"-p={project}"] if project else ())]
     return Checker(kind_from_name(plain[-1]), f"{name} {called}", left)
-
-
-def _goal(word: str) -> str:
-    return word.rpartition(":")[2]
 
 
 def _task(name: str, rest: list[str]) -> Checker | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -348,11 +348,6 @@ def _canonical(typed: Sequence[str]) -> tuple[str, ...]:
     return tuple(one_line(word.strip("'\""), 120) for word in found[:_WORDS])
 
 
-def is_same_form(one: InvocationForm, other: InvocationForm) -> bool:
-    """Return True if both are typed and placed alike."""
-    return one.line == other.line
-
-
 def is_other_form(failed: InvocationForm, worked: InvocationForm, error: str) -> bool:
     """Return True if a command runs what another one, that could not, was meant to run.
 
@@ -360,12 +355,14 @@ def is_other_form(failed: InvocationForm, worked: InvocationForm, error: str) ->
     """
     left_out = [word for word in failed.words if word.startswith("-") and word not in worked.words]
     if (
-        is_same_form(failed, worked)
+        failed.line == worked.line
         or _bypasses(failed, worked)
         or not all(word.partition("=")[0] in error for word in left_out)
     ):
         return False
-    mine, yours = _plain(failed.words), _plain(worked.words)
+    mine, yours = (
+        [word for word in one.words if not word.startswith("-")] for one in (failed, worked)
+    )
     for i in range(min(_PREFIX, len(mine) - 1) + 1):
         for j in range(min(_PREFIX, len(yours) - 1) + 1):
             tail = mine[i:]
@@ -377,7 +374,7 @@ def is_other_form(failed: InvocationForm, worked: InvocationForm, error: str) ->
 
 def adds_settings(failed: InvocationForm, worked: InvocationForm) -> bool:
     """Return True if a command adds a variable, a program or an option of an installation."""
-    if failed.folder != worked.folder or is_same_form(failed, worked) or _bypasses(failed, worked):
+    if failed.folder != worked.folder or failed.line == worked.line or _bypasses(failed, worked):
         return False
     if failed.words == worked.words:
         return True
@@ -389,10 +386,6 @@ def adds_settings(failed: InvocationForm, worked: InvocationForm) -> bool:
 
 def _bypasses(failed: InvocationForm, worked: InvocationForm) -> bool:
     return any(word.startswith(_BYPASSING) for word in worked.words if word not in failed.words)
-
-
-def _plain(words: Iterable[str]) -> tuple[str, ...]:
-    return tuple(word for word in words if not word.startswith("-"))
 
 
 def _alike(one: str, other: str) -> bool:

@@ -172,15 +172,11 @@ daemon of the `service` that would run it is not up, or it was `stopped` before 
 
 _READ_CHARS = 4000
 _MOST_LINES = 30
-_NAME = r"['\"`\u2018]?(?P<{}>[\w@./+-]{{1,80}})['\"`\u2019]?"
+_NAME = r"['\"`\u2018]?([\w@./+-]{1,80})['\"`\u2019]?"
 
 
 def _pattern(*alternatives: str) -> re.Pattern[str]:
     return lazy_pattern("|".join(f"(?:{one})" for one in alternatives), re.IGNORECASE)
-
-
-def _named(number: int) -> str:
-    return _NAME.format(f"n{number}")
 
 
 _SHELL = r"^(?:(?:\S*/)?(?:ba|z|da|k|fi)?sh:(?:\d+:)?|\(eval\):\d+:) (?:line )?(?:\d+: )?"
@@ -188,17 +184,17 @@ _PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
     (
         "missing",
         _pattern(
-            _SHELL + r"command not found: " + _named(1),
-            _SHELL + _named(2) + r": (?:command )?not found",
-            _SHELL + r"unknown command:? " + _named(3),
-            _SHELL + _named(4) + r": no such file or directory$",
-            r"^(?:bundler: )?command not found: " + _named(5),
-            r"^" + _named(6) + r": command not found",
-            _named(7) + r" is not recognized as (?:an internal|the name|a name)",
-            r"(?:exec: |failed to spawn:? )" + _named(8) + r"(?:: executable file not found|$)",
-            r"\bspawn " + _named(9) + r" ENOENT",
-            r"^(?:/usr/bin/)?env: " + _named(10) + r": no such file or directory",
-            r"^(?:\S*/)?python[\d.]*: no module named " + _named(11),
+            _SHELL + r"command not found: " + _NAME,
+            _SHELL + _NAME + r": (?:command )?not found",
+            _SHELL + r"unknown command:? " + _NAME,
+            _SHELL + _NAME + r": no such file or directory$",
+            r"^(?:bundler: )?command not found: " + _NAME,
+            r"^" + _NAME + r": command not found",
+            _NAME + r" is not recognized as (?:an internal|the name|a name)",
+            r"(?:exec: |failed to spawn:? )" + _NAME + r"(?:: executable file not found|$)",
+            r"\bspawn " + _NAME + r" ENOENT",
+            r"^(?:/usr/bin/)?env: " + _NAME + r": no such file or directory",
+            r"^(?:\S*/)?python[\d.]*: no module named " + _NAME,
             r"could not determine executable to run|\bnpx canceled\b",
             r"^executable file not found in \$PATH",
         ),
@@ -206,19 +202,19 @@ _PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
     (
         "script",
         _pattern(
-            r"missing script:? " + _named(1),
-            r"script not found " + _named(2),
-            r"\bcommand " + _named(3) + r" not found",
-            r"no rule to make target " + _named(4),
-            r"justfile does not contain recipe " + _named(5),
-            r"\btask " + _named(6) + r" (?:does not exist|not found)",
-            r"no tasks? (?:named )?" + _named(7) + r" found",
-            r"don't know how to build task " + _named(8),
-            r"unknown lifecycle phase " + _named(9),
-            r"no such (?:sub)?command:? " + _named(10),
+            r"missing script:? " + _NAME,
+            r"script not found " + _NAME,
+            r"\bcommand " + _NAME + r" not found",
+            r"no rule to make target " + _NAME,
+            r"justfile does not contain recipe " + _NAME,
+            r"\btask " + _NAME + r" (?:does not exist|not found)",
+            r"no tasks? (?:named )?" + _NAME + r" found",
+            r"don't know how to build task " + _NAME,
+            r"unknown lifecycle phase " + _NAME,
+            r"no such (?:sub)?command:? " + _NAME,
             r"err_pnpm_no_script",
-            r"^nx\s+cannot find (?:project|configuration for task) " + _named(11),
-            r"\b(?:environments|sessions) not found\b(?:[^:]*: " + _named(12) + ")?",
+            r"^nx\s+cannot find (?:project|configuration for task) " + _NAME,
+            r"\b(?:environments|sessions) not found\b(?:[^:]*: " + _NAME + ")?",
         ),
     ),
     (
@@ -244,12 +240,12 @@ _PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
     (
         "usage",
         _pattern(
-            r"unrecognized (?:sub)?(?:command|option|argument)s?:? " + _named(1),
-            r"unexpected (?:argument|option)s?:? " + _named(2),
+            r"unrecognized (?:sub)?(?:command|option|argument)s?:? " + _NAME,
+            r"unexpected (?:argument|option)s?:? " + _NAME,
             r"(?:unknown|invalid|illegal|unsupported) (?:sub)?(?:command|option|flag|switch)"
-            r"s?\b(?:(?: --|:|\s)+" + _named(3) + ")?",
-            r"no such option:? " + _named(4),
-            r"flag provided but not defined: " + _named(5),
+            r"s?\b(?:(?: --|:|\s)+" + _NAME + ")?",
+            r"no such option:? " + _NAME,
+            r"flag provided but not defined: " + _NAME,
             r"unknown shorthand flag",
             r"the following arguments are required",
             r"option requires an argument",
@@ -258,14 +254,14 @@ _PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
     (
         "service",
         _pattern(
-            r"^(?:error: )?service " + _named(1) + r" is not running",
-            r"^error response from daemon: (?:container " + _named(2) + r" is not running"
+            r"^(?:error: )?service " + _NAME + r" is not running",
+            r"^error response from daemon: (?:container " + _NAME + r" is not running"
             r"|no such container)",
             r"^(?:error: )?no (?:such )?container (?:found )?(?:for|with name) ",
             r"^(?:error: )?cannot connect to the docker daemon",
         ),
     ),
-    ("permission", _pattern(_SHELL + _named(1) + r": permission denied$")),
+    ("permission", _pattern(_SHELL + _NAME + r": permission denied$")),
 )
 _SPEAKS = lazy_pattern(
     r"(?i)not found|no such|unknown|unrecogni[sz]ed|unexpected|invalid|illegal|missing|ENOENT|cd:"
@@ -420,10 +416,10 @@ class _Line(NamedTuple):
     def failure(self) -> bool:
         """Whether an exit code other than 0 proves that a command which matters failed."""
         last = self.parts[-1]
-        is_question = _answers(last) and not all(map(_answers, self.heads))
+        is_question = answers(last) and not all(map(answers, self.heads))
         if not is_question and (self.is_head(last) or last.words[0] in _LEAVING):
             return True
-        if _answers(last):
+        if answers(last):
             return False
         started = [at for at, part in enumerate(self.parts) if part.sign in {";", "&"}]
         statement = self.parts[0 if self.errexit or not started else started[-1] :]
@@ -434,13 +430,8 @@ class _Line(NamedTuple):
         return any(map(self.is_head, statement))
 
 
-def only_answers(command: str) -> bool:
-    """Return True if the exit code of a command line is the answer to a question."""
-    heads = command_line.leading_commands(command_line.simple_commands(command))
-    return bool(heads) and all(map(_answers, heads))
-
-
-def _answers(part: SimpleCommand) -> bool:
+def answers(part: SimpleCommand) -> bool:
+    """Return True if the exit code of a command is the answer to a question."""
     verb = command_line.git_words(part.words) if program_name(part.words[0]) == "git" else []
     asking = _GIT_ANSWERING.get(verb[0], frozenset()) if verb else frozenset()
     return program_name(part.words[0]) in _ANSWERING or not asking.isdisjoint(verb)

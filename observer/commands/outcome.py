@@ -23,10 +23,10 @@ from observer.commands.ending import (
     ENDINGS,
     EXIT_LINE,
     TIMED_OUT,
+    answers,
     ended,
     is_in_background,
     is_interrupted,
-    only_answers,
     own_exit_code,
     reported,
     stopped_by,
@@ -191,15 +191,13 @@ def read_silence(text: str, line: CommandLine, seen: VisibleOutput) -> CommandRe
         run += filter(None, (banner["run"], banner["npm"])) if banner else ()
     if not run and not seen.is_whole(text):
         return None
-    parts = command_line.simple_commands(" && ".join(run) or line.head)
-    if not all(map(_is_quiet, parts)):
-        return None
-    return CommandResult(tool=program_name(parts[-1].words[0]), ok=True, said="no errors")
-
-
-def _is_quiet(part: SimpleCommand) -> bool:
-    name = program_name(part.words[0])
-    return name in _QUIET or not _QUIET_WITH.get(name, frozenset()).isdisjoint(part.words[1:2])
+    tools = [""]
+    for part in command_line.simple_commands(" && ".join(run) or line.head):
+        tools.append(program_name(part.words[0]))
+        verbs = _QUIET_WITH.get(tools[-1], frozenset())
+        if tools[-1] not in _QUIET and verbs.isdisjoint(part.words[1:2]):
+            return None
+    return CommandResult(tool=tools[-1], ok=True, said="no errors")
 
 
 def plain_output(output: str) -> str:
@@ -384,7 +382,9 @@ def _read(command: Command, line: CommandLine) -> CommandResult:
     if never := unexecuted_result(command):
         return never
     ok = ended(command)
-    if ok is False and own_exit_code(command) in {1, None} and only_answers(command.command):
+    heads = command_line.leading_commands(command_line.simple_commands(command.command))
+    is_question = bool(heads) and all(map(answers, heads))
+    if ok is False and own_exit_code(command) in {1, None} and is_question:
         is_diff = "diff" in (line.tool, *line.head.split()[1:2])
         return CommandResult(ok=True, said="differences found" if is_diff else "nothing found")
     text = LINE_START + strip_task_prefixes(plain_output(command.output))

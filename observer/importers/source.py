@@ -206,15 +206,19 @@ class SessionSource(NamedTuple):
     inside: tuple[str, ...] = ()
     is_of_sessions: bool = True
 
+    def folder(self, environ: Mapping[str, str]) -> Path:
+        """Return where its sessions are for a user with this environment."""
+        chosen = environ.get(self.variable, "")
+        home = Path(chosen) if chosen.startswith("/") else Path.home() / self.settings
+        return home / self.sessions
+
     def can_follow(self) -> bool:
         """Return True if sessions go on where it looks, in a folder of the user's."""
         return self.is_of_sessions and bool(self.settings) and not self.inside
 
     def paths(self, environ: Mapping[str, str], roots: Iterable[str] = ()) -> tuple[Path, ...]:
         """Return the folders and files where it looks, in some work trees too, if they exist."""
-        chosen = environ.get(self.variable, "")
-        home = Path(chosen) if chosen.startswith("/") else Path.home() / self.settings
-        usual = [home / self.sessions] if self.settings or self.sessions else []
+        usual = [self.folder(environ)] if self.settings or self.sessions else []
         here = (Path(root, place) for root in roots for place in self.inside)
         return tuple(path for path in dict.fromkeys([*usual, *here]) if path.exists())
 

@@ -140,7 +140,8 @@ def go_test(text: str) -> CommandResult | None:
     tests = _TEST.findall(text)
     is_bad = _FAILED_AT_END.search(text) is not None
     if not ends and not tests:
-        return failed_result("go test", "tests failed", _complaint(text)) if is_bad else None
+        stopped = _go_stopped(text, []) if is_bad else None
+        return failed_result("go test", "tests failed", stopped) if stopped else None
     packages = [state for state, more in ends if _NONE_CHOSEN not in more]
     names = [name for state, name in tests if state == "FAIL"]
     passed = sum(state == "PASS" for state, _ in tests)
@@ -165,7 +166,7 @@ def _go_stopped(text: str, names: list[str]) -> Diagnostic:
     if found and text.find("--- FAIL", 0, found.start()) < 0:
         return Diagnostic(found[2], found[1])
     if not names:
-        return _complaint(text)
+        return _panic_in(text) or diagnostic(_GO_ERROR.search(text))
     # The first that failed by itself, not by one inside it.
     inner = (name for name in names if not any(one.startswith(f"{name}/") for one in names))
     return _go_first(text, names[0] if _panic_in(text) else next(inner))
@@ -191,10 +192,6 @@ def _said_by(logged: re.Match[str]) -> str:
     if not words and (asserted := _ASSERTED.search(logged[0])):
         return " ".join(asserted[1].split())
     return f"{words} {more}" if more and words.endswith(":") else words
-
-
-def _complaint(text: str) -> Diagnostic:
-    return _panic_in(text) or diagnostic(_GO_ERROR.search(text))
 
 
 _CARGO_END = line_pattern(

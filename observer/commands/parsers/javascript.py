@@ -88,7 +88,10 @@ def node(text: str) -> CommandResult | None:
     first = Diagnostic()
     if bad:
         section = text[bad[0].end() :][:_STACK_CHARS].partition("\n# Subtest")[0]
-        first = (_tap(section) or _spec(section))._replace(test=names[0])
+        said = _NODE_SAID.search(section)
+        place = _OWN_FRAME.search(section, said.end("words")) if said else None
+        spec = diagnostic(said)._replace(place=diagnostic(place).place)
+        first = (_tap(section) or spec)._replace(test=names[0])
     return run_result(
         "node",
         TestCounts(
@@ -100,12 +103,6 @@ def node(text: str) -> CommandResult | None:
         failing=names,
         first=first,
     )
-
-
-def _spec(section: str) -> Diagnostic:
-    said = _NODE_SAID.search(section)
-    place = _OWN_FRAME.search(section, said.end("words")) if said else None
-    return diagnostic(said)._replace(place=diagnostic(place).place)
 
 
 def _tap(section: str) -> Diagnostic | None:

@@ -16,7 +16,6 @@ from observer.commands.command_line import (
     forms_of,
     inline_script,
     is_other_form,
-    is_same_form,
     simple_commands,
 )
 
@@ -451,7 +450,7 @@ def test_what_runs_in_another_folder_has_not_only_a_setting_more() -> None:
 def test_only_what_does_something_has_a_form() -> None:
     found = forms_of("cd api && git status && timeout 60 pytest -q | tail -5")
     assert [one.line for one in found] == ["pytest -q"]
-    assert is_same_form(found[0], form("pytest -q"))
+    assert found[0].line == form("pytest -q").line
 
 
 @pytest.mark.parametrize(
