@@ -64,12 +64,10 @@ def compare_fragments(edits: Iterable[tuple[str, str]], language: str) -> Symbol
     return _changes([_pieces(old, new, language) for old, new in edits], language)
 
 
-def compare_parameters(
-    edits: Iterable[tuple[str, str]], language: str
-) -> dict[str, tuple[list[str], list[str]]]:
-    """Return which parameters each function gained and lost in (old, new) pieces, by its path."""
-    found = {}
-    for was, now in (_pieces(old, new, language) for old, new in edits):
+def parameters_changed(write: FileWrite) -> dict[str, tuple[list[str], list[str]]]:
+    """Return which parameters each function gained and lost by a write, by its path."""
+    found, language = {}, language_of(write.path)
+    for was, now in (_pieces(edit.old, edit.new, language) for edit in write.edits):
         before = {one.path: one for one in was.symbols if one.kind != "class"}
         for one in now.symbols:
             if one.path in before and one.signature != before[one.path].signature:
@@ -421,12 +419,6 @@ def summarize_write(write: FileWrite) -> ChangeSummary:
     if not edits:
         return ChangeSummary()
     return summarize_edits(edits, language_of(write.path), write.symbols)
-
-
-def parameters_changed(write: FileWrite) -> dict[str, tuple[list[str], list[str]]]:
-    """Return which parameters each function gained and lost by a write, by its path."""
-    pieces = ((edit.old, edit.new) for edit in write.edits)
-    return compare_parameters(pieces, language_of(write.path))
 
 
 def summarize_edits(

@@ -84,11 +84,11 @@ class _Found(NamedTuple):
 
 def _sound(text: str, language: str) -> _Found | None:
     try:
-        for way in repair_fragment(text, GRAMMARS[language]):
-            source = way.text.encode("utf-8", "replace")
+        for way, ahead in _repaired(text, GRAMMARS[language]):
+            source = way.encode("utf-8", "replace")
             nodes = tree.find_nodes(source, language)
             if nodes is not None:
-                return _Found(source, nodes, way.ahead)
+                return _Found(source, nodes, ahead)
     except tree.TooComplex:
         pass
     return None
@@ -142,15 +142,8 @@ _BRACES = re.compile(r"[{}]")
 _SAYING = re.compile(rb"[^\n]")
 
 
-class RepairedFragment(NamedTuple):
-    """A text that can be read alone; `ahead` of its lines were put before the original."""
-
-    text: str
-    ahead: int = 0
-
-
-def repair_fragment(text: str, grammar: Grammar) -> Iterator[RepairedFragment]:
-    """Yield the ways in which a text may be read alone, the likeliest first."""
+def _repaired(text: str, grammar: Grammar) -> Iterator[tuple[str, int]]:
+    """Yield how a text may be read alone, likeliest first, and how many lines are put before it."""
     if grammar.is_indented:
         yield _indented(text, grammar)
         return
@@ -169,7 +162,7 @@ def repair_fragment(text: str, grammar: Grammar) -> Iterator[RepairedFragment]:
         closing = "}" * (opening.count("{") + left)
         whole = f"{text}\n{closing}" if closing else text
         ahead = before + opening
-        yield RepairedFragment(f"{ahead}\n{whole}" if ahead else whole, ahead=bool(ahead))
+        yield f"{ahead}\n{whole}" if ahead else whole, bool(ahead)
 
 
 @lru_cache(maxsize=8)  # what an edit leaves is what the next one finds
@@ -189,7 +182,7 @@ def _count(text: str, parts: Iterable[str]) -> int:
     return sum(map(text.count, parts))
 
 
-def _indented(text: str, grammar: Grammar) -> RepairedFragment:
+def _indented(text: str, grammar: Grammar) -> tuple[str, int]:
     """Begin at the first column, with a header before each indentation that a text returns to."""
     lines = text.split("\n")
     levels: list[int] = []
@@ -200,13 +193,13 @@ def _indented(text: str, grammar: Grammar) -> RepairedFragment:
             if not levels or width < levels[-1]:
                 levels.append(width)
     if not levels:
-        return RepairedFragment(text)
+        return text, 0
     left = levels.pop()
     ahead = [" " * (level - left) + grammar.statement for level in (left, *levels[:0:-1]) if levels]
     body = [line[left:] for line in lines] if left else lines
     if grammar.filler and last.rstrip().endswith(":"):
         body.append(" " * (len(last) - len(last.lstrip()) - left + 4) + grammar.filler)
-    return RepairedFragment("\n".join([*ahead, *body]), ahead=len(ahead))
+    return "\n".join([*ahead, *body]), len(ahead)
 
 
 _QUOTES = "\"'`"

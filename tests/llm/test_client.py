@@ -6,9 +6,7 @@ import asyncio
 import json
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
-from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -129,22 +127,20 @@ def test_a_status_other_than_200_is_shown(
 
 
 @pytest.mark.parametrize(
-    ("after", "least_s", "most_s"),
+    ("after", "wait_s"),
     [
-        pytest.param("30", 30, 30, id="seconds"),
-        pytest.param(formatdate(time.time() + 3600, usegmt=True), 600, 3600, id="a time"),
-        pytest.param("Thu, 01 Jan 1970 00:00:00 GMT", 0, 0, id="past"),
-        pytest.param("9" * 40, 86_400, 86_400, id="for ever"),
-        pytest.param("soon", 0, 0, id="no time"),
-        pytest.param("-5", 0, 0, id="negative"),
-        pytest.param("", 0, 0, id="empty"),
+        pytest.param("30", 30, id="seconds"),
+        pytest.param("9" * 40, 86_400, id="for ever"),
+        pytest.param("Thu, 01 Jan 2099 00:00:00 GMT", 0, id="no number"),
+        pytest.param("-5", 0, id="negative"),
+        pytest.param("", 0, id="empty"),
     ],
 )
 def test_who_asks_to_be_left_alone_says_how_long(
-    failure: Any, model: Any, after: str, least_s: float, most_s: float
+    failure: Any, model: Any, after: str, wait_s: float
 ) -> None:
     model.script(Answered(b"busy", status=429, headers=(("Retry-After", after),)))
-    assert least_s <= failure().wait_s <= most_s
+    assert failure().wait_s == wait_s
 
 
 def test_a_redirect_is_not_followed(failure: Any, model: Any) -> None:

@@ -70,8 +70,10 @@ def rows_of(
         last_ms: int | None = None
         for line in lines(path, problems):
             record = parse(line, path, problems)
-            if record is None or not is_of(record, session) or text(record, "uuid") in known:
+            if record is None or record.get("sessionId", session) != session:
                 continue
+            if record.get("forkedFrom") or text(record, "uuid") in known:
+                continue  # a copy of what the session before it said
             kind, said_ms = text(record, "type"), time_of(record)
             at_ms = last_ms = last_ms if said_ms is None else said_ms
             if kind in KINDS and at_ms is not None:
@@ -86,11 +88,6 @@ def place_of(rows: Iterable[Row]) -> tuple[str, str]:
     """Return the first folder and branch that a record names; a first record has neither."""
     first = next((row.record for row in rows if text(row.record, "cwd")), {})
     return text(first, "cwd"), text(first, "gitBranch")
-
-
-def is_of(record: Record, session: str) -> bool:
-    """Return True if a record belongs to a session and was not copied from the one before it."""
-    return record.get("sessionId", session) == session and not record.get("forkedFrom")
 
 
 def blocks(record: Record) -> list[Mapping[str, Json]]:

@@ -63,9 +63,9 @@ class _Running(NamedTuple):
 class RolloutCalls:
     """The hook calls of one rollout, in order."""
 
-    def __init__(self, path: Path, session: str, problems: Problems) -> None:
-        self.session = session
-        self._path = path
+    def __init__(self, found: FoundSession, problems: Problems) -> None:
+        self.session = found.id
+        self._path = found.paths[0]
         self._problems = problems
         self._cwd = self._branch = self._turn = self._model = ""
         self._begun_ms: int | None = None
@@ -77,14 +77,14 @@ class RolloutCalls:
         self._ends: dict[str, bool] = {}
         self._known: set[str] = set()
         self._said: tuple[int, str] | None = None
-        self._has = events_in(path)
+        self._has = events_in(self._path)
         self._scripts = ScriptCalls(self._done, self._has)
 
     def __iter__(self) -> Iterator[HookCall]:
         """Yield the hook calls; the start comes first, which a rollout may say later."""
         early: list[HookCall] = []
         is_begun = False
-        for call in self._in_order():
+        for call in (one for one in self._in_order() if one.event in HOOKS.reporting):
             if is_begun:
                 yield call
                 continue
@@ -249,7 +249,7 @@ class RolloutCalls:
         if self._scripts.is_of(name, given):
             yield from self._scripts.answered(at_ms, call, given, output)
         elif name in SHELLS and (patch := patch_of(given)):
-            applied: Object = {"command": patch.lines, "cwd": _within(cwd, patch.folder)}
+            applied: Object = {"command": patch[0], "cwd": _within(cwd, patch[1])}
             yield self._done(at_ms, call, "apply_patch", applied, whole(answer, success=success))
         elif name in SHELLS or name == STDIN:
             yield from self._printed(at_ms, call, name, given, answer)
@@ -368,14 +368,6 @@ def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
     return list(found.values())
 
 
-def _calls(found: FoundSession, problems: Problems) -> Iterator[HookCall]:
-    calls = RolloutCalls(found.paths[0], found.id, problems)
-    return (call for call in calls if call.event in HOOKS.reporting)
-
-
-read = partial(read_session, "codex", _calls)
-
-
 def _session(path: Path) -> FoundSession | None:
     nothing: tuple[int, str, Object] = (0, "", {})
     first_ms, kind, payload = next(steps(path, Problems()), nothing)
@@ -393,4 +385,5 @@ def _session(path: Path) -> FoundSession | None:
     )
 
 
-SOURCES = (SessionSource("codex", ".codex", "CODEX_HOME", "sessions", find=find, read=read),)
+_read = partial(read_session, "codex", RolloutCalls)
+SOURCES = (SessionSource("codex", ".codex", "CODEX_HOME", "sessions", find=find, read=_read),)
