@@ -302,30 +302,21 @@ _ALWAYS: dict[str, FixKind] = {
     **dict.fromkeys(word_set("kill pkill killall"), "service"),
 }
 _WITH_OPTION: dict[str, tuple[FixKind, tuple[str, ...]]] = {
-    "sed": ("files", ("-i",)),
-    "perl": ("files", ("-pi", "-i")),
-    "gofmt": ("fixer", ("-w",)),
-    "goimports": ("fixer", ("-w",)),
-    "gofumpt": ("fixer", ("-w",)),
-    "prettier": ("fixer", ("--write", "-w")),
-    "eslint": ("fixer", ("--fix",)),
+    **dict.fromkeys(word_set("gofmt goimports gofumpt shfmt"), ("fixer", ("-w",))),
     **dict.fromkeys(
         word_set(
-            "stylelint golangci-lint ruff oxlint standard xo standardrb swiftlint markdownlint"
-            " markdownlint-cli2 next ng"
+            "eslint stylelint golangci-lint ruff oxlint standard xo standardrb swiftlint cargo"
+            " markdownlint markdownlint-cli2 next ng"
         ),
         ("fixer", ("--fix",)),
     ),
-    "shfmt": ("fixer", ("-w",)),
-    "clang-format": ("fixer", ("-i",)),
-    "biome": ("fixer", ("--write", "--apply", "--fix")),
+    "prettier": ("fixer", ("--write", "-w")), "clang-format": ("fixer", ("-i",)),
+    "biome": ("fixer", ("--write", "--apply", "--fix")), "ktlint": ("fixer", ("-F", "--format")),
     "rubocop": ("fixer", ("-a", "-A", "--autocorrect", "--auto-correct")),
-    "ktlint": ("fixer", ("-F", "--format")),
-    "cargo": ("fixer", ("--fix",)),
-    "jest": ("generate", ("-u", "--updateSnapshot")),
-    "vitest": ("generate", ("-u", "--update")),
+    "sed": ("files", ("-i",)), "perl": ("files", ("-pi", "-i")),
+    "jest": ("generate", ("-u", "--updateSnapshot")), "vitest": ("generate", ("-u", "--update")),
     "pytest": ("generate", ("--snapshot-update",)),
-}
+}  # fmt: skip
 _RUNNERS = word_set(
     """
     npm yarn pnpm bun make just task mise nx turbo rake rails gradle gradlew mvn mvnw composer

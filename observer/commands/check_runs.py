@@ -22,7 +22,6 @@ from observer.commands.check_tools import (
     LIFECYCLE,
     PROGRAMS,
     Kind,
-    base_task_name,
 )
 from observer.commands.command_line import SimpleCommand
 from observer.commands.ending import ended, exit_code_of, reported, start_failure
@@ -223,18 +222,6 @@ _ASIDE = word_set(
     "git gh cd export source . set unset pushd popd echo printf exit true sleep rm mkdir cp mv"
     " touch"
 )
-_NAME = r"([\w:./@-]{1,80})"
-_BLAMED = re.compile(
-    rf"ifecycle script `{_NAME}` failed|^npm ERR! \S{{1,200}} {_NAME}: `"
-    rf"|^error: script \"{_NAME}\" exited with code|^error: [Rr]ecipe `{_NAME}` failed"
-    rf"|^g?make(?:\[\d+\])?: \*\*\* \[(?:[^\]\n]{{1,200}}: )?{_NAME}\] Error"
-    rf"|ailed to run task \"{_NAME}\"|^Execution failed for task '{_NAME}'"
-    rf"|^Script \S[^\n]{{0,300}} handling the {_NAME} event returned with error code"
-    rf"|^\[{_NAME}\] ERROR task failed",
-    re.MULTILINE,
-)
-"""How runners name the task that failed."""
-_RUNNER_FAILED = {"pnpm": "ELIFECYCLE", "yarn": "error Command failed with exit code"}
 _SETTING_ASIDE = word_set("stash worktree bisect")
 
 
@@ -328,7 +315,7 @@ def _is_chain(parts: Sequence[SimpleCommand]) -> bool:
 def _failed(line: _Line) -> CheckResults:
     judges = _judges(line.result.tool, line.result)
     line = line._replace(reported={base: kind for kind, base in judges})
-    signed = _blamed(line) or [one for one in line.ran if _signed(one, line)]
+    signed = [one for one in line.ran if _signed(one, line)]
     if (line.reported and not signed) or _judged_nothing(line):
         return CheckResults()
     if line.result.passed and not line.result.failed and len(line.ran) > len(signed) > 0:
@@ -337,19 +324,6 @@ def _failed(line: _Line) -> CheckResults:
         behind = [one._replace(place=one.place - start) for one in line.ran if one.place >= start]
         return _unsigned(line._replace(parts=line.parts[start:], ran=behind))
     return _by(signed[0], line) if signed else _unsigned(line)
-
-
-def _blamed(line: _Line) -> list[TaskCheck]:
-    names = {
-        base_task_name(name.rpartition(":")[2] if name[0] == ":" else name)
-        for found in _BLAMED.findall(line.body.output)
-        for name in filter(None, found)
-    }
-    ended = {tool for tool, said in _RUNNER_FAILED.items() if said in line.body.output}
-    of_task = [one for one in line.ran if one.check.base.rpartition(" ")[2] in names]
-    of_runner = [one for one in line.ran if one.check.is_task and one.check.tool in ended]
-    found = of_task or of_runner
-    return found if len(found) == 1 else []
 
 
 def _judged_nothing(line: _Line) -> bool:

@@ -59,7 +59,6 @@ _PREFIX = re.compile(
     r"|[\w.-]{1,60} +\| )",
     re.MULTILINE,
 )
-_FRAMED = re.compile(r"^ *Tasks: +\d+ successful,", re.MULTILINE)
 HEAD_CHARS = 12_000
 TAIL_CHARS = 20_000
 """How much of an output is looked at: its beginning, and its end where summaries stand."""
@@ -78,9 +77,7 @@ def strip_task_prefixes(text: str) -> str:
     """Return a text without the names of tasks before its lines, if most lines have one."""
     found = Counter(map(str.rstrip, _PREFIX.findall(text)))
     names = {name for name, count in found.items() if count >= _LEAST_LINES}
-    named = list(_PREFIX.finditer(text)) if _FRAMED.search(text) else []
-    shown = text[named[0].start() : named[-1].end()] if named else text
-    lines = sum(1 for line in shown.split("\n") if line.strip())
+    lines = sum(1 for line in text.split("\n") if line.strip())
     if not names or sum(found[name] for name in names) < _SHARE * lines:
         return text
     return _PREFIX.sub(lambda one: "" if one.group().rstrip() in names else one.group(), text)

@@ -44,7 +44,7 @@ _ABORTED = re.compile(
 
 
 class Answer(NamedTuple):
-    """What a command printed; its exit code, or the session (a script: cell) in which it goes on."""
+    """What a command printed; its exit code, or the session (or cell) in which it goes on."""
 
     printed: str
     code: int | None = None

@@ -348,7 +348,6 @@ FAILED = "FAILED t.py::a - assert 1 == 2\n1 failed, 4 passed in 0.10s\n"
 TRACEBACK = "Traceback (most recent call last):\nKeyError: 1"
 THROWN = "Error: no\n    at f (a.js:1:2)"
 LINT = "a.ts:3:22 lint/x ━━━\n\n  ! Unexpected any"
-WORDED = "go vet ./... && echo OK || echo BROKEN"
 TERSE = {"exit_code": 0, "failed": False}
 VERDICTS: list[tuple[str, str, str, dict[str, Any], bool | None]] = [
     ("without words the code decides", "deploy", "", {"exit_code": 0}, True),
@@ -367,20 +366,15 @@ VERDICTS: list[tuple[str, str, str, dict[str, Any], bool | None]] = [
     ("behind", "docker exec web pytest || true", "Cannot connect\n", {"exit_code": 0}, None),
     ("behind", "pytest -q | tail -1", "3 passed in 0.10s", {"exit_code": 0}, True),
     # one that the line shows is the tool's own
-    ("shown", "npm test; echo $?", "254\n", TERSE, False),
     ("shown", 'npm test > log 2>&1; echo "exit: $?"', "exit: 0", TERSE, True),
-    ("shown", "npm test | tail -5; echo EXIT=${PIPESTATUS[0]}", "bye\nEXIT=1\n", TERSE, False),
     ("shown", "npm test | tail -5; echo $?", "bye\n0\n", TERSE, None),
     ("shown", "npm ci; npm test; echo $?", "0", TERSE, None),
     ("shown", "npm test || echo $?", "1", TERSE, None),
-    ("shown", "npm test; Write-Host $LASTEXITCODE", "3", TERSE, False),
     ("shown", "npm test; echo '$?'", "$?", TERSE, None),
     ("shown", "echo a; echo $?", "a\n0", TERSE, True),
     ("shown", "pytest; echo $?", "2 failed in 0.10s\n0", TERSE, False),
     # what only asks has not failed, whatever the answer
     ("asks", "git merge-base --is-ancestor a b; echo $?", "1", {"failed": False}, True),
-    ("asks", "git merge-base --is-ancestor a b && echo yes || echo no", "no", {"failed": False},
-     True),
     ("asks", "git maintenance status | cut -f1", "error: not started", {"failed": False}, True),
     ("asks", "git show HEAD:log | sed 's/a/b/'; ls", "error: handled", {"failed": False}, True),
     ("asks in vain", "git merge-base --is-ancestor a b", "fatal: Not a valid object name b",
@@ -411,8 +405,6 @@ VERDICTS: list[tuple[str, str, str, dict[str, Any], bool | None]] = [
     ("pipe", "bun test | grep fail", " 1 fail", TERSE, False),
     ("pipe", "pytest | grep passed", "3 passed in 0.10s", TERSE, None),
     ("pipe", "pytest -k none | tail -1", "no tests ran in 0.10s", TERSE, None),
-    ("pipe", WORDED, "OK", TERSE, True),
-    ("pipe", WORDED, "BROKEN", TERSE, False),
     ("pipe", "timeout 5 pytest | tail -3", "", TERSE, None),
     ("pipe", "pytest | tail -3", "", {"exit_code": 137, "failed": True}, False),
     ("in part", "bun test src | tail -5", 'error: Cannot find "a.json"', {"exit_code": 0}, False),
@@ -662,7 +654,9 @@ def test_any_output_gives_a_verdict(text: str) -> None:
         ("make | tail -5", 1, None),
         ("make || true", 0, None),
         ("make | tail -5", 137, 137),
-        ("make | tail -5; echo ${PIPESTATUS[0]}", 0, 2),
+        ("make; echo $?", 0, 2),
+        ("make; echo $other", 0, None),
+        ("make; echo $? > code.txt", 0, None),
     ],
 )
 def test_the_exit_code_of_another_command_is_not_shown(
