@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from tree_sitter import Node
 
@@ -32,19 +32,12 @@ _CODE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,
 _TEXTS = frozenset({"string", "template_string"})
 
 
-class MethodCall(NamedTuple):
-    """A call of a method, and its first argument."""
-
-    method: str
-    argument: Literal
-
-
 class _Computed(Exception):
     """An expression is no value that is written out."""
 
 
-def method_calls(script: str, owner: str) -> list[MethodCall]:
-    """Return the calls of an object's methods whose argument, or its fields, are written out."""
+def method_calls(script: str, owner: str) -> list[tuple[str, Literal]]:
+    """Return an object's methods that are called, with first arguments that are written out."""
     source = script.encode("utf-8", "surrogatepass") if len(script) <= MOST_CHARS else b""
     try:
         found = tree.find_captures(source, "javascript", _QUERY)
@@ -75,12 +68,12 @@ class _Reader:
         except _Computed:
             self._known.pop(self.source(name), None)
 
-    def calls(self, found: Iterator[Mapping[str, list[Node]]]) -> Iterator[MethodCall]:
+    def calls(self, found: Iterator[Mapping[str, list[Node]]]) -> Iterator[tuple[str, Literal]]:
         """Yield the calls whose argument is written out."""
         for one in found:
             for argument in _parts(one["given"][0])[:1]:
                 with suppress(_Computed):
-                    yield MethodCall(self.source(one["method"][0]), self._value(argument))
+                    yield self.source(one["method"][0]), self._value(argument)
 
     def _value(self, node: Node, depth: int = 0) -> Literal:
         if depth > DEEPEST:

@@ -142,11 +142,11 @@ _SCRIPT_HEAD = re.compile(
 def calls_in(script: str) -> list[tuple[str, Object]]:
     """Return the calls of tools in a script, those whose arguments are written out."""
     calls: list[tuple[str, Object]] = []
-    for one in method_calls(script, "tools"):
-        if isinstance(one.argument, str):  # a patch
-            calls.append((one.method, {"command": one.argument}))
-        elif isinstance(one.argument, dict) and one.argument:
-            calls.append((one.method, one.argument))
+    for method, given in method_calls(script, "tools"):
+        if isinstance(given, str):  # a patch
+            calls.append((method, {"command": given}))
+        elif isinstance(given, dict) and given:
+            calls.append((method, given))
     return calls
 
 

@@ -25,7 +25,7 @@ from observer.importers.source import (
     FoundSession,
     Problems,
     SessionSource,
-    files_below,
+    files_in,
     import_id,
     last_ms,
     lines,
@@ -130,8 +130,7 @@ def find_sessions(
 ) -> list[FoundSession]:
     """Return the sessions in files, and in the files below folders that end so and are such."""
     files: dict[str, list[tuple[Path, Opening]]] = defaultdict(list)
-    below = ((each, one) for one in paths for each in files_below(one, endings))
-    for path in dict.fromkeys(each for each, one in below if each == one or is_one(each)):
+    for path in files_in(paths, endings, is_one):
         if opening := opener(path, islice(records(path, Problems()), GLANCED)):
             files[opening.session].append((path, opening))
         else:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -350,61 +351,53 @@ LOOK_EVERY_S = 10.0
 _State = tuple[int, int, int]
 
 
+@dataclass
 class Follower:
     """Follows the sessions of one source, but those that ended before `since_ms`."""
 
-    def __init__(
-        self,
-        source: SessionSource,
-        paths: Sequence[Path],
-        finished: FinishedImports,
-        *,
-        since_ms: int,
-        idle_ms: int,
-    ) -> None:
-        self._source = source
-        self._finished = finished
-        self._paths = tuple(paths)
-        self._since_ms = since_ms
-        self._idle_ms = idle_ms
-        self._files: Mapping[Path, _State] = {}
-        self._sessions: dict[str, FoundSession] = {}
-        self._read_ms: dict[str, int] = {}
-        self._due_ms: dict[str, int] = {}
+    source: SessionSource
+    paths: tuple[Path, ...]
+    finished: FinishedImports
+    since_ms: int
+    idle_ms: int
+    files: Mapping[Path, _State] = field(default_factory=dict)
+    sessions: dict[str, FoundSession] = field(default_factory=dict)
+    read_ms: dict[str, int] = field(default_factory=dict)
+    due_ms: dict[str, int] = field(default_factory=dict)
 
     def look(self, at_ms: int) -> Plan:
         """Return what is to be read now: sessions that go on each minute, and at their end."""
         problems = Problems()
-        files = dict(_states(self._paths))
-        written = [path for path, one in files.items() if self._files.get(path) != one]
+        files = dict(_states(self.paths))
+        written = [path for path, one in files.items() if self.files.get(path) != one]
         # What is in a write-ahead log is of its database.
         changed = {path.with_name(path.name.removesuffix("-wal")) for path in written}
-        self._files = files
+        self.files = files
         for one in self._found(changed, problems) if changed else ():
-            is_new = one != self._sessions.get(one.id) and not changed.isdisjoint(one.paths)
-            self._sessions[one.id] = one
-            known = (self._source.name, one.id, one.fingerprint())
-            if is_new and one.last_ms >= self._since_ms and not self._finished.holds(*known):
-                self._due_ms[one.id] = max(at_ms, self._read_ms.get(one.id, 0) + LIVE_MS)
-        due = [self._sessions[name] for name, when_ms in self._due_ms.items() if when_ms <= at_ms]
+            is_new = one != self.sessions.get(one.id) and not changed.isdisjoint(one.paths)
+            self.sessions[one.id] = one
+            known = (self.source.name, one.id, one.fingerprint())
+            if is_new and one.last_ms >= self.since_ms and not self.finished.holds(*known):
+                self.due_ms[one.id] = max(at_ms, self.read_ms.get(one.id, 0) + LIVE_MS)
+        due = [self.sessions[name] for name, when_ms in self.due_ms.items() if when_ms <= at_ms]
         for one in due:
-            del self._due_ms[one.id]
-            self._read_ms[one.id] = at_ms
-            for after_ms in (self._idle_ms, LIVE_MS):  # the first that is to come counts
+            del self.due_ms[one.id]
+            self.read_ms[one.id] = at_ms
+            for after_ms in (self.idle_ms, LIVE_MS):  # the first that is to come counts
                 if one.last_ms + after_ms > at_ms:
-                    self._due_ms[one.id] = one.last_ms + after_ms
-        return Plan(self._source, self._paths, due, 0, due, problems)
+                    self.due_ms[one.id] = one.last_ms + after_ms
+        return Plan(self.source, self.paths, due, 0, due, problems)
 
     def _found(self, changed: Collection[Path], problems: Problems) -> list[FoundSession]:
         """Return the sessions that changed files are of; all of them if a file is a new one."""
-        known = {path: one for one in self._sessions.values() for path in one.paths}
+        known = {path: one for one in self.sessions.values() for path in one.paths}
         suffixes = {path.suffix for path in known}
         named = {path for path in changed if not known or path.suffix in suffixes}
         if not known.keys() >= named:
-            return self._source.find(self._paths, problems)
+            return self.source.find(self.paths, problems)
         touched = {one.id: one for path, one in known.items() if path in named}
         paths = [path for one in touched.values() for path in (*one.paths, *one.before)]
-        return [one for one in self._source.find(paths, problems) if one.id in touched]
+        return [one for one in self.source.find(paths, problems) if one.id in touched]
 
 
 def _states(paths: Iterable[Path]) -> Iterator[tuple[Path, _State]]:

@@ -125,14 +125,22 @@ def read_object(path: Path, problems: Problems) -> dict[str, Any] | None:
     return parse(Line(0, data, is_whole=True), path, problems)
 
 
-def files_below(path: Path, endings: tuple[str, ...] = SUFFIXES) -> Iterator[Path]:
-    """Yield a file, or all files below a folder whose names end so."""
-    if not path.is_dir():
-        yield path
-        return
-    for folder, below, names in os.walk(path):
-        below.sort()
-        yield from (Path(folder, name) for name in sorted(names) if name.endswith(endings))
+def files_in(
+    paths: Iterable[Path],
+    endings: tuple[str, ...] = SUFFIXES,
+    is_one: Callable[[Path], bool] = lambda _: True,
+) -> Iterable[Path]:
+    """Return files, each once, and those below folders whose names end so and that are such."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        if not path.is_dir():
+            found[path] = None
+            continue
+        for folder, below, names in os.walk(path):
+            below.sort()
+            files = (Path(folder, name) for name in sorted(names) if name.endswith(endings))
+            found |= dict.fromkeys(filter(is_one, files))
+    return found
 
 
 def time_of(record: Object, field: str = "timestamp") -> int | None:

@@ -199,9 +199,9 @@ def test_what_is_computed_or_too_much_is_no_call(script: str) -> None:
 
 def test_calls_come_in_their_order_with_the_values_of_names_as_far_as_they_can_be_read() -> None:
     script = "const a = 'x', b = {a};\ntools.read(b); tools.read({c: a});"
-    assert [one.argument for one in method_calls(script, "tools")] == [{"a": "x"}, {"c": "x"}]
+    assert [given for _, given in method_calls(script, "tools")] == [{"a": "x"}, {"c": "x"}]
     script = "await Promise.all([tools.a(1), tools.b(2)]);\nif (x) { tools.c(3) }"
-    assert [one.method for one in method_calls(script, "tools")] == ["a", "b", "c"]
+    assert [method for method, _ in method_calls(script, "tools")] == ["a", "b", "c"]
     assert method_calls("tools.a(1);\nconst r = tools.b({c: 2", "tools")[0] == ("a", 1)
     assert len(method_calls("tools.a(1);" * (MOST + 1), "tools")) == MOST
 

@@ -202,7 +202,6 @@ _TY = Format(
     "ty",
     line_pattern(r"error\[(?P<code>[\w-]+)\]: (?P<words>[^\n]+)\n *--> (?P<place>[^\n:]+:\d+)"),
     line_pattern(r"(?:Found \d+ diagnostics?|(?P<fine>All checks passed!))$"),
-    warned=line_pattern(r"warning\[[\w-]+\]: [^\n]+\n *--> [^\n:]+:\d+"),
     fine="all checks passed",
 )
 _PYFLAKES = Format(

@@ -19,7 +19,7 @@ from observer.commands.result import (
     total_seconds,
     word_counts,
 )
-from observer.core.text import distinct, one_line
+from observer.core.text import distinct
 
 _WORDS = r"(?P<words>\S[^\n]*)(?:(?<=:)\n\s*(?!\+ actual - expected)(?P<more>\S[^\n]*))?"
 """What an error says, with its next line where the first only announces it."""
@@ -120,13 +120,11 @@ def _tap(section: str) -> Diagnostic | None:
 _NPM_ERROR = line_pattern(r"npm (?:ERR!|error) (?!code\b|errno\b|A complete log\b)(\S[^\n]*)$")
 _NPM_SCRIPT = line_pattern(r"npm (?:ERR!|error) (?:Lifecycle script|command failed)[^\n]*$")
 _NPM_CODE = line_pattern(r"npm (?:ERR!|error) code (\S+)$")
-_NPM_DONE = line_pattern(r"((?:added|removed|changed) \d+ packages?[^\n]*|up to date[^\n]*)$")
-
-
-def npm(text: str) -> CommandResult | None:
-    """Read what npm installed."""
-    done = _NPM_DONE.search(text)
-    return CommandResult(tool="npm", ok=True, said=one_line(done.group(1), 160)) if done else None
+_NPM = Format(
+    "npm",
+    line_pattern(r"(?!)"),
+    done=line_pattern(r"(?P<fine>(?:added|removed|changed) \d+ packages?[^\n]*|up to date[^\n]*)$"),
+)
 
 
 def npm_stopped(text: str) -> CommandResult | None:
@@ -273,7 +271,7 @@ PARSERS = (
     OutputParser(in_turn(_VITEST.read, _NO_VITEST.read), ("vitest",), (" Tests ",)),
     OutputParser(_MOCHA.read, ("mocha",), (" passing",)),
     OutputParser(node, ("tape",), ("# pass ", "\u2139 pass ")),
-    OutputParser(npm, (), (" package", "up to date")),
+    OutputParser(_NPM.read, (), (" package", "up to date")),
     OutputParser(_THROWN.read, (), ("\n    at ",), is_raised=True),
     OutputParser(npm_stopped, (), ("npm error", "npm ERR!"), is_raised=True),
     OutputParser(playwright, ("playwright",), (" \u203a ", " passed (")),

@@ -78,7 +78,7 @@ class Format(NamedTuple):
     A row that names what was `never` run counts as broken; without any of these, `lost` does.
     The counts of several ends are added up unless only the `last` is meant; without an end the tool
     did not speak. `total` counts more, and need not be there. What is not counted is the number of
-    rows, each `once` where the tool repeats them; `warned` is a row that is a warning.
+    rows, each `once` where the tool repeats them.
 
     `first` finds what is quoted where that is not the first row, `place` its place behind it;
     `words` are quoted where the row has none. The last line that is `done` is a success in itself,
@@ -92,7 +92,6 @@ class Format(NamedTuple):
     total: re.Pattern[str] | None = None
     first: re.Pattern[str] | None = None
     place: re.Pattern[str] | None = None
-    warned: re.Pattern[str] | None = None
     done: re.Pattern[str] | None = None
     fine: str = ""
     words: str = ""
@@ -149,10 +148,9 @@ class Format(NamedTuple):
             errors = len({row.groups() for row in rows} if self.once else rows)
         if not errors and (fine := ends[-1].groupdict().get("fine")):
             return CommandResult(tool=self.tool, ok=True, said=self.fine or fine)
-        warned = len(_found(self.warned, text)) or counts["warnings"]
         first = self.complaint(text, rows)
         return problem_result(
-            self.tool, errors, warnings=warned, first=first, is_counted=is_counted
+            self.tool, errors, warnings=counts["warnings"], first=first, is_counted=is_counted
         )
 
     def complaint(self, text: str, rows: Sequence[re.Match[str]] = ()) -> Diagnostic:

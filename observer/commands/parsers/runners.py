@@ -101,29 +101,16 @@ def pre_commit(text: str) -> CommandResult | None:
 
 PARSERS = (
     OutputParser(GIT.read, ("git",), (), is_raised=True),
-    OutputParser(
-        in_turn(_SHELL.read, _SHELL_LAST.read),
-        (),
-        ("sh: ", "sh:1: ", ": No module ", "is not recognized as"),
-        is_raised=True,
-    ),
+    OutputParser(in_turn(_SHELL.read, _SHELL_LAST.read), (),
+                 ("sh: ", "sh:1: ", ": No module ", "is not recognized as"), is_raised=True),
     OutputParser(no_tasks, ("nx",), (" NX ",)),
     OutputParser(pre_commit, ("pre-commit",), ("...Passed\n", "...Failed\n", "...Skipped\n")),
-    OutputParser(
-        MISUSED.read,
-        (),
-        ("rror: un", "rror: no such", "rror: Script not", "unknown ", "Usage Error"),
-        is_raised=True,
-    ),
-    OutputParser(
-        wrapped,
-        (),
-        (
-            *("exited with code", "xit code ", "ELIFECYCLE", "ifecycle script", "husky - "),
-            *("ecipe `", "ailed to run task", "task failed", "run failed: ", "lerna ERR!"),
-            *("exit status ", "FAILED: ", "BUILD FAIL", "build stopped", ": *** "),
-            "returned with error code",
-        ),
-        is_raised=True,
-    ),
-)
+    OutputParser(MISUSED.read, (),
+                 ("rror: un", "rror: no such", "rror: Script not", "unknown ", "Usage Error"),
+                 is_raised=True),
+    OutputParser(wrapped, (),
+                 ("exited with code", "xit code ", "ELIFECYCLE", "ifecycle script", "husky - ",
+                  "ecipe `", "ailed to run task", "task failed", "run failed: ", "lerna ERR!",
+                  "exit status ", "FAILED: ", "BUILD FAIL", "build stopped", ": *** ",
+                  "returned with error code"), is_raised=True),
+)  # fmt: skip

@@ -290,18 +290,9 @@ class HookCalls:
         record, agent = row.record, _agent_of(row)
         yield from self._agent_began(row, agent)
         if record.get("isCompactSummary"):
-            boundaries = (
-                row.record for row in self._rows if row.record.get("subtype") == "compact_boundary"
-            )
-            parent = text(record, "parentUuid")
-            trigger = next(
-                (
-                    text(inner(one, "compactMetadata"), "trigger")
-                    for one in boundaries
-                    if text(one, "uuid") == parent
-                ),
-                "auto",
-            )
+            rows = {text(one.record, "uuid"): one.record for one in self._rows}
+            boundary = rows.get(text(record, "parentUuid"), {})
+            trigger = text(inner(boundary, "compactMetadata"), "trigger") or "auto"
             summary = words_of(inner(record, "message").get("content"))
             fields: Object = {"trigger": trigger, "compact_summary": summary}
             yield self._call(row, "PostCompact", fields)

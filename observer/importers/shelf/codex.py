@@ -33,7 +33,7 @@ from observer.importers.source import (
     FoundSession,
     Problems,
     SessionSource,
-    files_below,
+    files_in,
     last_ms,
     lines,
     parse,
@@ -82,19 +82,11 @@ class RolloutCalls:
 
     def __iter__(self) -> Iterator[HookCall]:
         """Yield the hook calls; the start comes first, which a rollout may say later."""
-        early: list[HookCall] = []
-        is_begun = False
-        for call in (one for one in self._in_order() if one.event in HOOKS.reporting):
-            if is_begun:
-                yield call
-                continue
-            is_begun = call.event == "SessionStart"
-            early.insert(0 if is_begun else len(early), call)
-            if is_begun:
-                yield from early
-        if early and not is_begun:
-            yield self._start(early[0].at_ms)
-            yield from early
+        calls = [one for one in self._in_order() if one.event in HOOKS.reporting]
+        starts = [at for at, one in enumerate(calls) if one.event == "SessionStart"]
+        if calls:
+            yield calls.pop(starts[0]) if starts else self._start(calls[0].at_ms)
+        yield from calls
 
     def _in_order(self) -> Iterator[HookCall]:
         readers: Mapping[str, Callable[[int, Object], Iterator[HookCall]]] = {
@@ -359,7 +351,7 @@ def events_in(path: Path) -> frozenset[str]:
 def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
     """Return the sessions in files, and in all files below folders; of copies, the longest."""
     found: dict[str, FoundSession] = {}
-    for path in dict.fromkeys(each for one in paths for each in files_below(one)):
+    for path in files_in(paths):
         session = _session(path)
         if session is None:
             problems.add("file without a session", path)

@@ -21,7 +21,7 @@ from observer.importers.source import (
     FoundSession,
     Problems,
     SessionSource,
-    files_below,
+    files_in,
     read_object,
     time_of,
 )
@@ -47,12 +47,7 @@ _DONE = frozenset({"completed", "error"})
 
 def _find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
     """Return the conversations in databases, and in the one for all below folders."""
-    files = (
-        file
-        for path in paths
-        for file in files_below(path, ("state.vscdb",))
-        if file == path or file.parent.name == "globalStorage"
-    )
+    files = files_in(paths, ("state.vscdb",), lambda file: file.parent.name == "globalStorage")
     return [session for file in files for session in _sessions(file, problems)]
 
 

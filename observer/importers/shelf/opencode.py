@@ -14,18 +14,13 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
 from observer.importers.database import opened
 from observer.importers.records import HookCall, RecordCalls, read_session
-from observer.importers.source import FoundSession, Problems, SessionSource, files_below, time_of
+from observer.importers.source import FoundSession, Problems, SessionSource, files_in, time_of
 
 _ENDING = ".db"
 
 
 def _find(client: str, paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    databases = (
-        file
-        for path in paths
-        for file in files_below(path, (_ENDING,))
-        if file == path or file.name == f"{client}{_ENDING}"
-    )
+    databases = files_in(paths, (_ENDING,), lambda file: file.name == f"{client}{_ENDING}")
     return list({one.id: one for file in databases for one in _sessions(file, problems)}.values())
 
 

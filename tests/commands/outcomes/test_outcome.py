@@ -193,7 +193,7 @@ WRITTEN = [
      "1 error, 0 warnings, 0 notes"),
     ("ty check", ("error[no-x]: bad\n --> a.py:5:14\n  |\nwarning[y]: odd\n --> a.py:6:1\n"
      "Found 2 diagnostics"), False, "errors", "a.py:5: no-x bad"),
-    ("ty check", "warning[y]: odd\n --> a.py:6:1\nFound 1 diagnostic", True, "1 warning", ""),
+    ("ty check", "warning[y]: odd\n --> a.py:6:1\nFound 1 diagnostic", True, "no errors", ""),
     ("uvx ty check", "All checks passed!", True, "all checks passed", ""),
     ("flake8", "a.py:4:1: E302 expected 2\na.py:6:5: F401 unused", False, "errors",
      "a.py:4: E302 expected 2"),
