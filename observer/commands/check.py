@@ -13,19 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from observer.commands.check_tools import (
-    EXACT,
-    NEUTRAL,
-    NEUTRAL_VALUED,
-    RECURSIVE,
-    SELECTING,
-    STRICT,
-    STRICT_VALUES,
-    WIDER,
-    Checker,
-    Kind,
-    checker_of,
-)
+from observer.commands import check_tools as table
 from observer.commands.command_line import SimpleCommand
 from observer.commands.runners import XARGS, chosen_package, program_name, unquoted
 from observer.core.text import distinct, one_line, relative, word_set
@@ -61,7 +49,7 @@ class CheckIdentity(Value):
     finds, is no pass.
     """
 
-    kind: Kind
+    kind: table.Kind
     base: str
     tool: str = ""
     folder: str = ""
@@ -76,7 +64,7 @@ class CheckIdentity(Value):
 
 def check_of(part: SimpleCommand, folder: str, root: str = "") -> CheckIdentity | None:
     """Return what a simple command checks in a folder of the project; None if nothing of it."""
-    checker = checker_of(part.words)
+    checker = table.checker_of(part.words)
     if checker is None:
         return None
     scope = _Scope(checker, folder, root, chosen_package(part.wrapping))
@@ -137,7 +125,7 @@ def is_comparable(green: CheckIdentity, red: CheckIdentity) -> bool:
     is_vague = green.is_task or bool(green.task)
     if not is_same_checker(green, red) or not (is_vague or set(red.strict) <= set(green.strict)):
         return False
-    return green.folder == red.folder or green.is_given or green.base.startswith(RECURSIVE)
+    return green.folder == red.folder or green.is_given or green.base.startswith(table.RECURSIVE)
 
 
 def is_within_scope(green: CheckIdentity, red: CheckIdentity) -> bool:
@@ -147,7 +135,7 @@ def is_within_scope(green: CheckIdentity, red: CheckIdentity) -> bool:
 
 def is_same_checker(green: CheckIdentity, red: CheckIdentity) -> bool:
     """Return True if a pass of one checker says something about the other's failure."""
-    return green.base == red.base or green.base in WIDER.get(red.base, ())
+    return green.base == red.base or green.base in table.WIDER.get(red.base, ())
 
 
 def selects_test(check: CheckIdentity, name: str, place: str = "") -> bool:
@@ -172,7 +160,9 @@ def _inside(path: str, place: str) -> bool:
 class _Scope:
     """Reads the words behind a checker: where, what, through which filter, how strictly."""
 
-    def __init__(self, checker: Checker, folder: str, root: str, around: Mapping[str, str]) -> None:
+    def __init__(
+        self, checker: table.Checker, folder: str, root: str, around: Mapping[str, str]
+    ) -> None:
         self._checker = checker
         self._root = root
         self.folder = folder
@@ -199,14 +189,14 @@ class _Scope:
             return 2
         if name in _AT or name in _MANIFESTS:
             self._enter(value, is_file=name in _MANIFESTS)
-        elif name in STRICT_VALUES and value and value.startswith(STRICT_VALUES[name]):
+        elif name in table.STRICT_VALUES and value and value.startswith(table.STRICT_VALUES[name]):
             self.strict.append(f"{name}={value}")
-        elif name in EXACT.get(base, EXACT[""]):
+        elif name in table.EXACT.get(base, table.EXACT[""]):
             self.filters.append(f"{name.lstrip('-')}={value}")
             self.strict.append(self.filters[-1])
-        elif name in SELECTING.get(base, SELECTING[""]):
+        elif name in table.SELECTING.get(base, table.SELECTING[""]):
             self.filters.append(f"{name.lstrip('-')}={value}")
-        elif name not in NEUTRAL_VALUED and name not in NEUTRAL.get(base, ()):
+        elif name not in table.NEUTRAL_VALUED and name not in table.NEUTRAL.get(base, ()):
             self._take_alone(word)
             return 1
         return steps
@@ -215,7 +205,7 @@ class _Scope:
         is_chosen = word.startswith("-D") and "test" in word.partition("=")[0].lower()
         if _NARROWING.match(word) or is_chosen:
             self.filters.append(word)
-        elif word.partition(":")[0] in STRICT:
+        elif word.partition(":")[0] in table.STRICT:
             self.strict.append(word)
         elif word[0] not in "-+…" and "=" not in word and not _FROM_FILE.match(word):
             self._targets.append(unquoted(word))

@@ -13,16 +13,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
+from observer.commands import check_tools as table
 from observer.commands import command_line
 from observer.commands.check import CheckIdentity, check_of, rewrites
-from observer.commands.check_tools import (
-    CHECKER_BY_COUNTS,
-    CHECKER_BY_OUTPUT,
-    KIND_OF_CHECKER,
-    LIFECYCLE,
-    PROGRAMS,
-    Kind,
-)
 from observer.commands.command_line import SimpleCommand
 from observer.commands.ending import ended, exit_code_of, reported, start_failure
 from observer.commands.result import CommandResult
@@ -142,7 +135,7 @@ def located_head(command: str, *, root: str, cwd: str) -> str:
     return f"{head}{BELOW}{folder})" if root and is_below else head
 
 
-def inferred_check(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
+def inferred_check(task: CheckIdentity, kind: table.Kind, base: str) -> CheckIdentity:
     """Return a check that a task ran, inferred from its output: its scope is that of the task."""
     return CheckIdentity(
         kind=kind,
@@ -157,7 +150,12 @@ def inferred_check(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
 
 
 def learn_tasks(
-    ran: Sequence[TaskCheck], output: str, root: str, *, reported: Mapping[str, Kind], known: Tasks
+    ran: Sequence[TaskCheck],
+    output: str,
+    root: str,
+    *,
+    reported: Mapping[str, table.Kind],
+    known: Tasks,
 ) -> dict[str, tuple[CheckIdentity, ...]]:
     """Return what a task turned out to run, by the commands that it printed before it ran them.
 
@@ -171,7 +169,9 @@ def learn_tasks(
     found = []
     for line in map(str.strip, uncoloured(output[:_CHARS]).split("\n")):
         printed = _PRINTED.match(line) if len(line) < _LINE_CHARS else None
-        is_bare = " " in line and line.partition(" ")[0] in PROGRAMS and not _VERSION.search(line)
+        is_bare = (
+            " " in line and line.partition(" ")[0] in table.PROGRAMS and not _VERSION.search(line)
+        )
         if printed or (is_bare and len(line) < _LINE_CHARS):
             shown = checks_of(printed[1] if printed else line, root, f"{root}/{task.folder}")
             found += [one.check for one in shown if one.check.base not in own]
@@ -182,12 +182,12 @@ def learn_tasks(
     return {task_key(task): kept} if kept and kept != known.get(task_key(task)) else {}
 
 
-def _judges(tool: str, result: CommandResult) -> list[tuple[Kind, str]]:
-    if tool in CHECKER_BY_COUNTS:
-        return [CHECKER_BY_COUNTS[tool][result.passed is None]]
-    if tool in CHECKER_BY_OUTPUT:
-        return [CHECKER_BY_OUTPUT[tool]]
-    return [(KIND_OF_CHECKER[tool], tool)] if tool in KIND_OF_CHECKER else []
+def _judges(tool: str, result: CommandResult) -> list[tuple[table.Kind, str]]:
+    if tool in table.CHECKER_BY_COUNTS:
+        return [table.CHECKER_BY_COUNTS[tool][result.passed is None]]
+    if tool in table.CHECKER_BY_OUTPUT:
+        return [table.CHECKER_BY_OUTPUT[tool]]
+    return [(table.KIND_OF_CHECKER[tool], tool)] if tool in table.KIND_OF_CHECKER else []
 
 
 def _folder(root: str, cwd: str) -> str:
@@ -232,7 +232,7 @@ class _Line(NamedTuple):
     result: CommandResult
     parts: Sequence[SimpleCommand]
     ran: Sequence[TaskCheck]
-    reported: Mapping[str, Kind]
+    reported: Mapping[str, table.Kind]
 
 
 def check_results_of(
@@ -294,7 +294,7 @@ def _signed(one: TaskCheck, line: _Line) -> bool:
     if not bases.isdisjoint(line.reported):
         return True
     program = one.check.base.partition(" ")[0]
-    if program in LIFECYCLE and any(base.startswith(f"{program} ") for base in line.reported):
+    if program in table.LIFECYCLE and any(base.startswith(f"{program} ") for base in line.reported):
         return True
     if len(line.ran) == 1 and any(  # `cargo clippy` ends as a build does
         kind == one.check.kind or base.split()[0] in {program, "compiler"}

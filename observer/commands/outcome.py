@@ -17,21 +17,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from observer.commands import command_line
+from observer.commands import command_line, ending
 from observer.commands.command_line import CommandLine, SimpleCommand
-from observer.commands.ending import (
-    ENDINGS,
-    EXIT_LINE,
-    TIMED_OUT,
-    answers,
-    ended,
-    is_in_background,
-    is_interrupted,
-    own_exit_code,
-    reported,
-    stopped_by,
-    unexecuted_result,
-)
 from observer.commands.parsers import PARSERS
 from observer.commands.parsers.parser import OutputParser
 from observer.commands.parsers.runners import GIT, MISUSED, NOTHING_TO_COMMIT
@@ -131,7 +118,7 @@ def visible_output_of(command: str) -> VisibleOutput:
     if not heads:
         return VisibleOutput()
     start = next(at for at, part in enumerate(parts) if part is heads[0])
-    is_lost = _LOST.search(_QUOTED.sub("", command)) is not None or is_in_background(command)
+    is_lost = _LOST.search(_QUOTED.sub("", command)) is not None or ending.is_in_background(command)
     found = VisibleOutput(is_lost=is_lost)
     for part in parts[start + 1 :]:
         if not any(part is head for head in heads):
@@ -376,30 +363,30 @@ def command_result(command: Command, line: CommandLine, root: str = "") -> Comma
 
 
 def _read(command: Command, line: CommandLine) -> CommandResult:
-    if never := unexecuted_result(command):
+    if never := ending.unexecuted_result(command):
         return never
-    ok = ended(command)
+    ok = ending.ended(command)
     heads = command_line.leading_commands(command_line.simple_commands(command.command))
-    is_question = bool(heads) and all(map(answers, heads))
-    if ok is False and own_exit_code(command) in {1, None} and is_question:
+    is_question = bool(heads) and all(map(ending.answers, heads))
+    if ok is False and ending.own_exit_code(command) in {1, None} and is_question:
         is_diff = "diff" in (line.tool, *line.head.split()[1:2])
         return CommandResult(ok=True, said="differences found" if is_diff else "nothing found")
     text = LINE_START + strip_task_prefixes(plain_output(command.output))
     if line.is_routine and ok is not False:
         return _looked(command, line, text)
-    if is_interrupted(command):
+    if ending.is_interrupted(command):
         return _plain_words(text, ok=None)
     seen = visible_output_of(command.command)
     found = parse_output(text, line, seen, ok=ok) if ok is None or text.strip() else []
     is_named = any(one.first_error or one.failing for one in failures_among(found))
-    if ok is False and not is_named and (code := stopped_by(command)) is not None:
+    if ok is False and not is_named and (code := ending.stopped_by(command)) is not None:
         return _ended(code, found, text)
     return _weighed(found, text, ok=ok) if found else _plain_words(text, ok=ok)
 
 
 def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
-    ok = reported(command)
-    complained = own_error(text, line.tools) if ended(command) is None else None
+    ok = ending.reported(command)
+    complained = own_error(text, line.tools) if ending.ended(command) is None else None
     if complained and _NOT_THERE not in complained.first_error:
         return complained
     if ok is False and _last_words(text):
@@ -425,15 +412,15 @@ def _weighed(found: list[CommandResult], text: str, *, ok: bool | None) -> Comma
 
 def _ended(code: int, found: Sequence[CommandResult], text: str) -> CommandResult:
     """Return the result of a command that was stopped: what it printed shows how far it came."""
-    ending = ENDINGS[code]
+    how = ending.ENDINGS[code]
     reached = one_line(_last_words(text), 160)
-    words = Diagnostic(f"{ending}; its last words: {reached}" if reached else "")
-    chief = next(iter(found), CommandResult(said=ending))
+    words = Diagnostic(f"{how}; its last words: {reached}" if reached else "")
+    chief = next(iter(found), CommandResult(said=how))
     return replace(
         chief,
         ok=False,
         first_error=str(words),
-        signature=signature(ending) if reached else "",
+        signature=signature(how) if reached else "",
         is_cut_off=code in _STOPPING,
     )
 
@@ -451,7 +438,7 @@ def _plain_words(text: str, *, ok: bool | None) -> CommandResult:
 
 def _last_words(text: str, says: Callable[[str], bool] = bool) -> str:
     for line in reversed(text[-_LAST_CHARS:].split("\n")):
-        is_own = not (EXIT_LINE.match(line) or TIMED_OUT.match(line))
+        is_own = not (ending.EXIT_LINE.match(line) or ending.TIMED_OUT.match(line))
         if is_own and line.strip().lower() not in SAID_NOTHING and says(line):
             return line
     return ""

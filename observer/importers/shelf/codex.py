@@ -16,18 +16,7 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, text
 from observer.clients.shelf.codex import HOOKS
 from observer.clients.tools import PATCHES
-from observer.importers.codex_calls import (
-    SHELLS,
-    STDIN,
-    Answer,
-    ScriptCalls,
-    answer_of,
-    command_of,
-    looked_up,
-    patch_of,
-    success_of,
-    whole,
-)
+from observer.importers import codex_calls
 from observer.importers.records import HookCall, read_session, words_of
 from observer.importers.source import (
     FoundSession,
@@ -78,7 +67,7 @@ class RolloutCalls:
         self._known: set[str] = set()
         self._said: tuple[int, str] | None = None
         self._has = events_in(self._path)
-        self._scripts = ScriptCalls(self._done, self._has)
+        self._scripts = codex_calls.ScriptCalls(self._done, self._has)
 
     def __iter__(self) -> Iterator[HookCall]:
         """Yield the hook calls; the start comes first, which a rollout may say later."""
@@ -105,7 +94,7 @@ class RolloutCalls:
         yield from self._stopped()
         yield from self._scripts.left(last_ms)
         for running in self._running.values():
-            yield self._ended(last_ms, running, Answer(""))._replace(is_open=True)
+            yield self._ended(last_ms, running, codex_calls.Answer(""))._replace(is_open=True)
         if last_ms:
             yield self._call(last_ms + 1000, "SessionEnd", {"reason": "other"}, f"{last_ms}")
 
@@ -173,7 +162,7 @@ class RolloutCalls:
             yield self._call(at_ms, "PostCompact", {}, f"{at_ms}")
         else:
             self._note(kind, said)
-            call, success = text(said, "call_id", "id"), success_of(said)
+            call, success = text(said, "call_id", "id"), codex_calls.success_of(said)
             if inner(said, "changes") and success is not None and call not in self._known:
                 yield self._scripts.changed(at_ms, said, success=success)
 
@@ -184,7 +173,7 @@ class RolloutCalls:
             self._said = None
         elif kind == "token_count":
             self._total = inner(inner(payload, "info"), "total_token_usage") or self._total
-        elif (success := success_of(payload)) is not None:
+        elif (success := codex_calls.success_of(payload)) is not None:
             self._ends[text(payload, "call_id", "id")] = success
 
     def _asked(self, at_ms: int, said: str) -> Iterator[HookCall]:
@@ -229,24 +218,26 @@ class RolloutCalls:
             name, given = self._calls.pop(call)
             yield from self._answered(at_ms, call, name, given, payload.get("output"))
         elif kind == "web_search_call":
-            name, given = looked_up(inner(payload, "action"))
+            name, given = codex_calls.looked_up(inner(payload, "action"))
             if name:
                 yield self._done(at_ms, call or f"{at_ms}", name, given, None)
 
     def _answered(
         self, at_ms: int, call: str, name: str, given: Object, output: Json
     ) -> Iterator[HookCall]:
-        answer, cwd = answer_of(output), _within(self._cwd, text(given, "workdir"))
+        answer, cwd = codex_calls.answer_of(output), _within(self._cwd, text(given, "workdir"))
         success = self._ends.pop(call, None)
         if self._scripts.is_of(name, given):
             yield from self._scripts.answered(at_ms, call, given, output)
-        elif name in SHELLS and (patch := patch_of(given)):
+        elif name in codex_calls.SHELLS and (patch := codex_calls.patch_of(given)):
             applied: Object = {"command": patch[0], "cwd": _within(cwd, patch[1])}
-            yield self._done(at_ms, call, "apply_patch", applied, whole(answer, success=success))
-        elif name in SHELLS or name == STDIN:
+            yield self._done(
+                at_ms, call, "apply_patch", applied, codex_calls.whole(answer, success=success)
+            )
+        elif name in codex_calls.SHELLS or name == codex_calls.STDIN:
             yield from self._printed(at_ms, call, name, given, answer)
         elif name in PATCHES:
-            yield self._done(at_ms, call, name, given, whole(answer, success=success))
+            yield self._done(at_ms, call, name, given, codex_calls.whole(answer, success=success))
         elif success is False or answer.is_broken:
             failed: Json = {"isError": True, "content": answer.printed}
             yield self._done(at_ms, call, name, given, failed)
@@ -254,11 +245,11 @@ class RolloutCalls:
             yield self._done(at_ms, call, name, given, output)
 
     def _printed(
-        self, at_ms: int, call: str, name: str, given: Object, said: Answer
+        self, at_ms: int, call: str, name: str, given: Object, said: codex_calls.Answer
     ) -> Iterator[HookCall]:
         cwd = _within(self._cwd, text(given, "workdir", "working_directory"))
-        running = _Running(call, {"command": command_of(given)}, cwd, "")
-        if name == STDIN:
+        running = _Running(call, {"command": codex_calls.command_of(given)}, cwd, "")
+        if name == codex_calls.STDIN:
             known = self._running.pop(text(given, "session_id"), None)
             if known is None:
                 return
@@ -277,11 +268,11 @@ class RolloutCalls:
                 del self._running[name]
                 ended = running._replace(printed=text(item, "aggregated_output") or running.printed)
                 known = code if code is None or code >= 0 else None
-                yield self._ended(at_ms, ended, Answer("", known))
+                yield self._ended(at_ms, ended, codex_calls.Answer("", known))
         if call not in self._known and "command" in item:
             yield self._scripts.executed(at_ms, item)
 
-    def _ended(self, at_ms: int, running: _Running, end: Answer) -> HookCall:
+    def _ended(self, at_ms: int, running: _Running, end: codex_calls.Answer) -> HookCall:
         answer: dict[str, Json] = {"output": running.printed}
         if end.code is not None:
             answer["exit_code"] = end.code
