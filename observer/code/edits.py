@@ -140,16 +140,17 @@ def _piece(text: str, language: str) -> _Side | None:
     found = parse_fragment(text, language) if text else None
     if not found:
         return None if text else _NOTHING
+    symbols, code = found
     every = tuple(text.split("\n"))
     is_indented = GRAMMARS[language].is_indented
     kept = []
-    for one in found.symbols:
+    for one in symbols:
         first, last = every[one.first_line - 1], every[one.last_line - 1]
         # A piece that begins amid a line does not show what is around that.
         is_amid = one.first_line == 1 and (one.last_line == 1 or last[:1].isspace())
         if one.kind != "variable" or not (is_indented or is_amid or first[:1].isspace()):
             kept.append(one)  # a variable may be one of a function that the piece does not show
-    return _Side(every, tuple(kept), found.code)
+    return _Side(every, tuple(kept), code)
 
 
 def _by_lines(text: str, language: str) -> _Side:

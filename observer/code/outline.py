@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -24,11 +24,8 @@ MOST_CHARS = 1 << 20
 """Of a text that is parsed; a longer one is read by its lines."""
 
 
-class ParsedText(NamedTuple):
-    """What a tree says: symbols, and as `code` the lines of the text, blanks for comments."""
-
-    symbols: tuple[Symbol, ...]
-    code: tuple[str, ...]
+ParsedText: TypeAlias = tuple[tuple[Symbol, ...], tuple[str, ...]]
+"""What a tree says: symbols, and as code the lines of the text, blanks for comments."""
 
 
 def outline(text: str, language: str) -> tuple[Symbol, ...]:
@@ -119,7 +116,7 @@ def _read(found: _Found, text: str, language: str, kept: slice) -> ParsedText:
         if one.kind == "comment":
             code[one.start : one.end] = _SAYING.sub(b" ", code[one.start : one.end])
     lines = code.decode("utf-8", "replace").split("\n")[kept]
-    return ParsedText(_symbols(found, text, language, with_locals=False), tuple(lines))
+    return _symbols(found, text, language, with_locals=False), tuple(lines)
 
 
 WRAPPER = "_"

@@ -339,7 +339,7 @@ def exit_status_of(command: str) -> ExitStatus:
     heads = [part for part in command_line.leading_commands(parts) if part.words[0] not in _LEAVING]
     if not heads:
         return ExitStatus()
-    first_words = {simple.words[0] for simple in split(command)}
+    first_words = {words[0] for _, words in split(command)}
     if "!" in first_words or is_in_background(command):
         return ExitStatus(success=False, failure=False)
     pipefail, errexit = bool(_PIPEFAIL.search(command)), bool(_ERREXIT.search(command))

@@ -228,15 +228,8 @@ _GLUED = re.compile(r"[\w./:-]*[A-Za-z./]\Z")
 _SIGNS = {"\n": ";", ";;": ";", "|&": "|"}
 
 
-class Simple(NamedTuple):
-    """A simple command: the sign before it (`|`, `&&`, `||`, `;`, `&` or none), and its words."""
-
-    sign: str
-    words: list[str]
-
-
-def split(command: str) -> list[Simple]:
-    """Return the simple commands of a command line in order; any text gives an answer."""
+def split(command: str) -> list[tuple[str, list[str]]]:
+    """Return the simple commands of any line: signs before them (`|`, `&&`, … or ""), and words."""
     return _Splitter().read(without_documents(command[:_DOCUMENT_CHARS])[:READ_CHARS])
 
 
@@ -258,11 +251,11 @@ class _Splitter:
     """State of one pass: the word being read, and how deep in `$(…)` or a bracket it is."""
 
     def __init__(self) -> None:
-        self._found = [Simple("", [])]
+        self._found: list[tuple[str, list[str]]] = [("", [])]
         self._word = ""
         self._depth = 0
 
-    def read(self, text: str) -> list[Simple]:
+    def read(self, text: str) -> list[tuple[str, list[str]]]:
         for token in TOKEN.finditer(text):
             kind = token.lastgroup
             if self._depth:
@@ -273,11 +266,11 @@ class _Splitter:
                 self._end_word()
             elif kind == "sign":
                 self._end_word()
-                self._found.append(Simple(_SIGNS.get(token.group(), token.group()), []))
+                self._found.append((_SIGNS.get(token.group(), token.group()), []))
             else:
                 self._outside(kind, token.group())
         self._end_word()
-        return [simple for simple in self._found if simple.words]
+        return [(sign, words) for sign, words in self._found if words]
 
     def _inside(self, kind: str | None, text: str) -> None:
         self._depth += {"into": 1, "open": 1, "close": -1}.get(kind or "", 0)
@@ -296,5 +289,5 @@ class _Splitter:
 
     def _end_word(self) -> None:
         if self._word:
-            self._found[-1].words.append(self._word)
+            self._found[-1][1].append(self._word)
             self._word = ""

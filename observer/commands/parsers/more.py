@@ -223,16 +223,6 @@ _PHP_FATAL = Format(
     ),
     stopped="an error was raised",
 )
-_PEST = Format(
-    "pest",
-    line_pattern(r" +FAILED +(?P<test>\S[^\n]*?)(?:  +\w+)?\n+ +(?P<words>\S[^\n]*)$"),
-    line_pattern(
-        r" +Tests: +(?P<counts>(?:\d+ (?:failed|passed|skipped|risky|todos?|warnings?|incomplete"
-        r"|deprecated),? ?)+)\(\d+ assertions\)"
-    ),
-    place=line_pattern(r" +at (?P<place>\S+?:\d+)$"),
-    last=True,
-)
 _PLAN = line_pattern(r"1\.\.\d+\b")
 _ROW = line_pattern(r"(not )?ok \d+ ?(?:- )?([^\n#]*)(# (?i:todo|skip))?")
 _WHERE = line_pattern(
@@ -259,7 +249,6 @@ def tap(text: str) -> CommandResult | None:
 
 
 PARSERS = (
-    OutputParser(_PEST.read, ("pest", "artisan"), (" assertions)",)),
     OutputParser(in_turn(_SUREFIRE.read, maven_build, _MAVEN_STOPPED.read), ("mvn", "mvnw"),
                  ("Tests run: ", "[INFO] BUILD ", "[ERROR] Failed to execute")),
     OutputParser(in_turn(_GRADLE_TESTS.read, _KOTLIN.read, gradle_build), ("gradle", "gradlew"),

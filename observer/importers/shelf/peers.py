@@ -5,11 +5,11 @@ A project that is named without its folder is the only one of that name here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Literal, cast
 
 from msgspec.structs import replace
 
@@ -42,27 +42,15 @@ from observer.search.handles import owner as owner_named
 MOST_BYTES = 256 << 20
 
 
-class Kept(NamedTuple):
-    """A memory as another program keeps it; `project` is a folder or a name, `metadata` JSON."""
-
-    key: str
-    content: str
-    at_ms: int
-    title: str = ""
-    type: str = "fact"
-    tags: tuple[str, ...] = ()
-    project: str = ""
-    owner: str = ""
-    metadata: str = ""
-
-
-_Reader = Callable[[Path, Problems], Iterator[Kept]]
+_Kept = Iterator[tuple[str, Remember, int]]
+"""Memories as another program keeps them: a project's folder or name, a note, its time."""
+_Reader = Callable[[Path, Problems], _Kept]
 _Events = Iterator[tuple[str, Event]]
 _EventsOf = Callable[[str, Path, Problems, Settings, str], _Events]
 """Yields the events of a store with the projects that they name; those are in the last folder."""
 
 
-def mem0(path: Path, problems: Problems) -> Iterator[Kept]:
+def mem0(path: Path, problems: Problems) -> _Kept:
     """Yield what an export or mem0's history has, as it was made, and as it changed last."""
     if path.suffix == ".db":
         current: dict[str, Object] = {}
@@ -117,7 +105,7 @@ def _relations(path: Path, living: Sequence[Object]) -> Iterator[Object]:
             yield {**known, **row, "id": whole, "memory": whole, "type": "relation", **said}
 
 
-def _of_owner(row: Object, path: Path, problems: Problems) -> Iterator[Kept]:
+def _of_owner(row: Object, path: Path, problems: Problems) -> _Kept:
     """Yield a memory of mem0 as its owner's: as it was made, and as it was changed last."""
     user, agent = text(row, "user_id"), text(row, "agent_id")
     whose = owner_named(user, agent, otherwise="")
@@ -136,9 +124,16 @@ def _of_owner(row: Object, path: Path, problems: Problems) -> Iterator[Kept]:
         metadata = _metadata(said) or ""
     key, content = text(row, "id"), text(row, "memory", "data", "content", "text")
     times = {moment_ms(row.get(name)) for name in ("created_at", "updated_at")}
+    note = Remember(
+        content=content,
+        type=text(row, "type") or "fact",
+        key=key,
+        tags=tags,
+        owner=whose.key,
+        metadata=metadata,
+    )
     for at_ms in sorted(filter(None, times)) if key and content.strip() else ():
-        kind = text(row, "type") or "fact"
-        yield Kept(key, content, at_ms, "", kind, tags, owner=whose.key, metadata=metadata)
+        yield "", note, at_ms
 
 
 def _metadata(given: Object) -> str | None:
@@ -148,7 +143,7 @@ def _metadata(given: Object) -> str | None:
     return kept if len(kept) <= METADATA_CHARS and redact_text(kept) == kept else None
 
 
-def agentmemory(path: Path, problems: Problems) -> Iterator[Kept]:
+def agentmemory(path: Path, problems: Problems) -> _Kept:
     """Yield the newest versions of memories, each with the time of its last change."""
     names = ("updated_at", "updatedAt", "created_at", "createdAt")
     for row in _listed(path, problems, "memories", "mem:memories"):
@@ -156,15 +151,14 @@ def agentmemory(path: Path, problems: Problems) -> Iterator[Kept]:
         at_ms = next((at_ms for at_ms in times if at_ms is not None), None)
         key, said, title = text(row, "id"), text(row, "content"), text(row, "title")
         if row.get("isLatest") is not False and key and said.strip() and at_ms is not None:
-            yield Kept(
-                key,
-                said,
-                at_ms,
-                title if title != said else "",
-                text(row, "type") or "fact",
-                tuple(filter(None, words(row, "concepts"))),
-                text(row, "project"),
+            note = Remember(
+                content=said,
+                title=title if title != said else "",
+                type=text(row, "type") or "fact",
+                key=key,
+                tags=tuple(filter(None, words(row, "concepts"))),
             )
+            yield text(row, "project"), note, at_ms
 
 
 def _listed(path: Path, problems: Problems, *names: str) -> list[Object]:
@@ -189,18 +183,11 @@ def _listed(path: Path, problems: Problems, *names: str) -> list[Object]:
 def _kept_events(
     reader: _Reader, name: str, path: Path, problems: Problems, settings: Settings, cwd: str
 ) -> _Events:
-    for one in reader(path, problems):
-        body = Remember(
-            content=one.content,
-            title=one.title,
-            type=one.type,
-            key=f"{name}:{one.key}",
-            scope="project" if one.project else "personal",
-            owner="" if one.project else one.owner or owner(settings),
-            tags=one.tags,
-            metadata=one.metadata,
-        )
-        yield one.project, event_of(Origin(name, cwd=cwd), body, one.at_ms, one.key)
+    for project, note, at_ms in reader(path, problems):
+        key, whose = f"{name}:{note.key}", "" if project else note.owner or owner(settings)
+        scope: Literal["project", "personal"] = "project" if project else "personal"
+        body = replace(note, key=key, scope=scope, owner=whose)
+        yield project, event_of(Origin(name, cwd=cwd), body, at_ms, note.key)
 
 
 # --- memex ----------------------------------------------------------------------------------------
@@ -254,23 +241,13 @@ _FILES = 50
 _ANSWERS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
-class _Tables(NamedTuple):
-    """What a program calls its tables, and which client its sessions are of."""
-
-    sessions: str
-    prompts: str
-    summaries: str
-    clients: Mapping[str, str]
-
-
 _TABLES = {
-    "claude-mem": _Tables(
-        "sdk_sessions",
-        "user_prompts",
-        "session_summaries",
-        {"": "claude-code", "claude": "claude-code", "cursor": "cursor", "codex": "codex"},
-    ),
-    "kiro-memory": _Tables("sessions", "prompts", "summaries", {}),
+    "claude-mem": ("sdk_sessions", "user_prompts", "session_summaries"),
+    "kiro-memory": ("sessions", "prompts", "summaries"),
+}
+"""What a program calls its tables of sessions, prompts and summaries."""
+_CLIENTS = {
+    "claude-mem": {"": "claude-code", "claude": "claude-code", "cursor": "cursor", "codex": "codex"}
 }
 
 
@@ -278,18 +255,18 @@ def _table_events(name: str, path: Path, problems: Problems, _: Settings, cwd: s
     with opened(path, problems) as database:
         if database is None:
             return
-        of, sessions = _TABLES[name], dict[str, tuple[str, str, str]]()
-        for row in database.rows(of.sessions):
-            client = of.clients.get(text(row, "platform_source"), name)
+        (table, prompts, summaries), sessions = _TABLES[name], dict[str, tuple[str, str, str]]()
+        for row in database.rows(table):
+            client = _CLIENTS.get(name, {}).get(text(row, "platform_source"), name)
             session = text(row, "content_session_id")
             for called in (session, text(row, "memory_session_id")):
                 sessions[called] = (client, session, text(row, "project"))
         tables = {
-            of.prompts: lambda row: (
+            prompts: lambda row: (
                 Prompt(text=said) if (said := text(row, "prompt_text")).strip() else None
             ),
             "observations": _observation,
-            of.summaries: _summary,
+            summaries: _summary,
         }
         for table, body_of in tables.items():
             for row in database.rows(table):

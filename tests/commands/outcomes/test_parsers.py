@@ -10,17 +10,6 @@ from observer.commands import command_line, outcome
 from observer.commands.result import CommandResult
 from observer.core.events import Command
 
-PEST = """
-   FAIL  Tests\\CartTest
-  \u2a2f it adds prices
-   FAILED  Tests\\CartTest > it adds prices   ExpectationFailedException
-  Failed asserting that 3 is identical to 4.
-
-  at tests/CartTest.php:5
-
-  Tests:    1 failed, 2 passed (3 assertions)
-  Duration: 0.10s
-"""
 NEXTEST = """
         PASS [   0.005s] shop tests::keeps
         FAIL [   0.006s] shop tests::adds
@@ -75,10 +64,6 @@ FAIL\texample.com/shop\t0.003s
 """
 
 WRITTEN: list[tuple[str, str, bool | None, str, str]] = [
-    ("vendor/bin/pest", PEST, False, "1 failed, 2 passed",
-     ("Tests\\CartTest > it adds prices - tests/CartTest.php:5: Failed asserting that 3 is"
-      " identical to 4.")),
-    ("php artisan test", "  Tests:    2 passed (3 assertions)", True, "2 passed", ""),
     ("cargo nextest run", NEXTEST, False, "1 failed, 1 passed",
      "tests::adds - src/lib.rs:8: panicked: assertion failed"),
     ("cargo nextest run", "     Summary [ 0.010s] 2 tests run: 2 passed, 0 skipped", True,
