@@ -200,7 +200,7 @@ def test_reading_takes_steps_in_proportion_to_the_text(hostile: str, times: int)
     tokens = list(runners.TOKEN.finditer(text))
     ends = [0, *(token.end() for token in tokens)]
     assert all(token.start() >= end for token, end in zip(tokens, ends, strict=False))
-    assert sum(len(word) for part in runners.split(text) for word in part.words) <= len(text)
+    assert sum(len(word) for _, words in runners.split(text) for word in words) <= len(text)
 
 
 @pytest.mark.parametrize("hostile", ["$(", "'", '"', "`", "<<a\n", "${", "bash -c '", "x=$("])
