@@ -365,11 +365,7 @@ def is_in_background(command: str) -> bool:
 
 
 def _shows_failure(
-    parts: Sequence[SimpleCommand],
-    heads: Sequence[SimpleCommand],
-    *,
-    pipefail: bool,
-    errexit: bool,
+    parts: Sequence[SimpleCommand], heads: Sequence[SimpleCommand], *, pipefail: bool, errexit: bool
 ) -> bool:
     last, is_answer = parts[-1], answers(parts[-1])
     is_own = last.words[0] in _LEAVING or any(last is head for head in heads)

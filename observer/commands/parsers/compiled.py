@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import re
 
-from observer.commands.parsers.parser import (
-    Format,
-    OutputParser,
-    diagnostic,
-    in_turn,
-)
+from observer.commands.parsers.parser import Format, OutputParser, diagnostic, in_turn
 from observer.commands.result import (
     CommandResult,
     Diagnostic,

@@ -525,10 +525,7 @@ def test_the_first_error_is_of_what_failed(
 
 
 FIRST_LINES = [
-    (
-        "tool x 2>&1 | tail",
-        "error: unrecognized subcommand 'bun'\n\nUsage: rtk <COMMAND>",
-    ),
+    ("tool x 2>&1 | tail", "error: unrecognized subcommand 'bun'\n\nUsage: rtk <COMMAND>"),
     ("tool x 2>&1 | tail", 'error: Script not found "nosuch"'),
     ("tool x 2>&1 | tail", 'Error: unknown command "nope" for "gh"'),
     ("tool x 2>&1 | tail", "Usage Error: The command is not known"),
