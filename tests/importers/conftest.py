@@ -84,10 +84,9 @@ Memories = Callable[[str], Filled]
 
 
 def events_in(client: str, *paths: Path, problems: Problems | None = None) -> list[Event]:
-    """Return what an importer reads from files or folders."""
+    """Return what an importer reads from files or folders, by time."""
     source, problems = sources()[client], problems or Problems()
-    found = source.find(paths, problems)
-    return [event for one in found for event in source.read(one, Settings(), problems)]
+    return events_of(source, source.find(paths, problems), Settings(), problems)
 
 
 def without_tokens(facts: tuple[str, ...]) -> tuple[str, ...]:

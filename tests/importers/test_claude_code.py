@@ -186,7 +186,7 @@ def test_a_call_that_waited_for_a_person_has_no_duration(played: Played) -> None
     assert [one.duration_ms for one in commands] == [1000, None]
     played.shell("make", "done")
     played.records[-1]["timestamp"] = "2026-05-01T00:00:00.000Z"
-    command = bodies(played, Command)[-1]
+    command = bodies(played, Command)[0]
     assert (command.output, command.failed, command.duration_ms) == ("done", False, 0)
 
 

@@ -303,7 +303,7 @@ NOTES = [
 
 
 def test_notes_keep_what_they_are(tmp_path: Path) -> None:
-    auth, plan, tabs = events_in("memex", database(tmp_path / "memex.db", notes=NOTES))
+    plan, auth, tabs = events_in("memex", database(tmp_path / "memex.db", notes=NOTES))
     assert (auth.body.layer, auth.body.category, auth.body.tags) == ("past", "work", ("security",))
     assert (auth.at_ms, auth.author, auth.body.key) == (AT_MS, "person", "memex:3")
     assert (plan.at_ms, plan.author, plan.body.tags) == (AT_MS - 1, "agent", ())

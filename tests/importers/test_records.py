@@ -19,7 +19,6 @@ from observer.core.events import (
     Compaction,
     Custom,
     Delegation,
-    Event,
     FileRead,
     FileWrite,
     Prompt,
@@ -30,6 +29,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.importers.source import OBJECT_BYTES, Problems, events_of, sources
+from tests.importers.conftest import events_in
 
 Record = dict[str, Any]
 
@@ -42,11 +42,6 @@ def written(path: Path, records: Sequence[Record]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
-
-
-def events_in(client: str, path: Path, problems: Problems | None = None) -> list[Event]:
-    source, problems = sources()[client], problems or Problems()
-    return events_of(source, source.find([path], problems), Settings(), problems)
 
 
 def bodies(client: str, path: Path) -> list[Any]:
