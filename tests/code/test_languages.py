@@ -119,11 +119,6 @@ def test_the_language_follows_from_the_name(path: str, language: str) -> None:
     assert languages.language_of(path) == language
 
 
-@given(st.text(max_size=400), st.sampled_from([*sorted(set(languages.EXTENSIONS.values())), ""]))
-def test_any_line_of_any_language_is_read(line: str, language: str) -> None:
-    assert isinstance(languages.definition_name(line, 0, language), str)
-
-
 @pytest.mark.parametrize("sign", ["(", "a ", "<a", "public ", "[", "=", "\t", "type "])
 def test_of_a_hostile_line_only_the_beginning_is_read(sign: str) -> None:
     for language in set(languages.EXTENSIONS.values()):

@@ -34,33 +34,6 @@ def bodies(played: Played, *kinds: type) -> list[Any]:
     return [one for one in found if isinstance(one, kinds)] if kinds else found
 
 
-@pytest.mark.parametrize("heard", [*range(9), 10])
-def test_an_import_adds_what_was_missed(
-    memory: Memories, shop: Path, tmp_path: Path, heard: int
-) -> None:
-    """Hooks may have come or gone in the middle of a session."""
-    played = fixed_bug(shop)
-    first, last = memory("first"), memory("last")
-    played.spool(first.spool, 0, heard)
-    played.spool(last.spool, heard)
-    for half in (first, last):
-        half.live()
-        half.imported(played.write(tmp_path))
-        once = ["session-start", "file-write", "compaction", "session-end"]
-        assert sorted(half.kinds()) == sorted([*once, *2 * ["prompt", "command", "reply"]])
-
-
-def test_a_second_import_stores_what_went_on(memory: Memories, shop: Path, tmp_path: Path) -> None:
-    played, known = fixed_bug(shop), memory("one")
-    known.imported(played.write(tmp_path))
-    before = known.items()
-    assert not any(receipt.seq for receipt in known.imported(played.write(tmp_path)))
-    assert known.items() == before
-    played.prompt("and the taxes?")
-    stored = [one for one in known.imported(played.write(tmp_path)) if one.seq]
-    assert len(stored) == 2  # the prompt, and the new end
-
-
 def test_an_event_has_the_place_of_its_record(played: Played, shop: Path, tmp_path: Path) -> None:
     played.prompt("one")
     played.records[0] |= {"gitBranch": "main", "cwd": f"{shop}/deep"}
