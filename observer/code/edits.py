@@ -43,7 +43,6 @@ MOST_CHARS = 320 << 10
 """Of a file that is compared as a whole: the worst that a parser can be given takes seconds."""
 
 _COMMENTING = ("//", "/*", "*", "#", "--", "@")
-"""How the lines may begin that stand before a definition and belong to it."""
 _COMMENT_LINES = 60
 
 
@@ -216,7 +215,6 @@ MOST_RENAMED = 100
 """Of symbols that came, and of those that went, beyond which renames are not looked for."""
 
 _LAYOUT = {ord(sign): None for sign in ",;'\""}
-"""What, beside spaces, a formatter adds, drops or replaces."""
 
 _Symbols: TypeAlias = list[Symbol]
 _Shape: TypeAlias = tuple[tuple[str, str, str], ...]

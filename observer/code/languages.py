@@ -38,7 +38,6 @@ EXTENSIONS = {
 FILE_NAMES = {"dockerfile": "docker", "makefile": "make", "justfile": "just"}
 
 FLAT = frozenset({"markdown", "toml", "ini", "yaml"})
-"""Languages whose sections reach to the next heading, whatever the indentation."""
 
 
 IDENTIFIER = lazy_pattern(r"[A-Za-z_$][\w$]{3,60}")
@@ -185,7 +184,6 @@ _GRAMMARS = {
 }
 
 PROSE = frozenset({"markdown", "restructuredtext"})
-"""Languages of texts for people."""
 
 
 def language_of(path: str) -> str:

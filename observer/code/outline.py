@@ -120,7 +120,6 @@ def _read(found: _Found, text: str, language: str, kept: slice) -> ParsedText:
 
 
 WRAPPER = "_"
-"""The name of what is put around a piece of a file."""
 
 DEEPEST_BRACKET = 150
 """Brackets inside each other; deeper ones are no one's writing, and cost a parser much."""

@@ -29,9 +29,7 @@ DATA_LANGUAGES = frozenset({"json", "yaml", "toml"})
 DATA = frozenset({"key", "table"})
 """Kinds that hold data: of what came or went only the outermost is named."""
 DEEPEST = 12
-"""Definitions inside each other that are distinguished."""
 DEEPEST_KEY = 3
-"""How many names the path of a key has at most."""
 
 
 class Grammar(NamedTuple):
@@ -275,7 +273,6 @@ _NAMELESS = frozenset({"comment", "hidden", "decorator"})
 _WRAPPING = frozenset({"reference_declarator", "parenthesized_declarator"})
 
 Span: TypeAlias = tuple[int, int]
-"""The places in a text where a part of it begins and ends."""
 
 
 class FoundNode(NamedTuple):

@@ -13,6 +13,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from observer.commands import check_tools as table
 from observer.commands import command_line
 from observer.commands.check import CheckIdentity, check_of, rewrites
@@ -137,16 +139,8 @@ def located_head(command: str, *, root: str, cwd: str) -> str:
 
 def inferred_check(task: CheckIdentity, kind: table.Kind, base: str) -> CheckIdentity:
     """Return a check that a task ran, inferred from its output: its scope is that of the task."""
-    return CheckIdentity(
-        kind=kind,
-        base=base,
-        tool=task.tool,
-        folder=task.folder,
-        paths=task.paths,
-        filters=task.filters,
-        task=task.base.partition(" ")[2] or task.base,
-        is_fixer=task.is_fixer,
-    )
+    name = task.base.partition(" ")[2] or task.base
+    return replace(task, kind=kind, base=base, task=name, strict=(), is_given=False, is_task=False)
 
 
 def learn_tasks(

@@ -16,7 +16,6 @@ from observer.core.text import word_set
 Kind = Literal["test", "types", "lint", "format", "build", "all", ""]
 """What is checked; `all` is a task that does several of these."""
 STATIC = frozenset({"lint", "format", "types"})
-"""Kinds of checks that read the code, and name the file at fault."""
 
 ALWAYS: dict[Kind, str] = {
     "test": "pytest unittest nose2 trial tox nox jest vitest mocha ava tap jasmine karma rspec"
@@ -36,7 +35,6 @@ ALIASES = {
 }  # fmt: skip
 RUNNING = {"gotestsum": "go test", "ginkgo": "go test"}
 RUNNING_OTHERS = word_set("pre-commit lefthook tox nox")
-"""Programs that run what a project lists: the output is that of others."""
 _SUBCOMMANDS: dict[Kind, str] = {
     "test": """
         go test; cargo test t nextest; dotnet test; deno test; bun test; flutter test; dart test
@@ -90,7 +88,6 @@ RUNNING_TASKS = {
     "rye": word_set("run"), "pixi": word_set("run"), "deno": word_set("task"),
     "moon": word_set("run"),
 }  # fmt: skip
-"""What runs the tasks of a project behind a word of its own."""
 LIFECYCLE: dict[str, list[str]] = {
     "mvn": ["compile", "test-compile", "test", "package", "integration-test", "verify", "install",
             "deploy"],
@@ -114,7 +111,6 @@ PROGRAMS = (
         "npm pnpm yarn mvn gradle python python3 node ruby php rails manage.py uv poetry turbo"
     )
 )
-"""Programs that check code, or run others that do."""
 
 SELECTING = {
     "": word_set(
@@ -148,7 +144,6 @@ NEUTRAL = {
     "pytest": word_set("-p -W -o --rootdir --basetemp --junitxml"),
     "mypy": word_set("--python-executable --cache-dir"),
 }
-"""Checker -> more of them."""
 _CONFIGURED = word_set("--config --rcfile --config-file --features --tags -tags")
 EXACT = {
     "": _CONFIGURED,
@@ -258,7 +253,6 @@ _ONLY_SHOWING = {
     "tox": word_set("-l -a -av --listenvs --listenvs-all --notest list config devenv depends"),
     "nox": word_set("-l --list-sessions"),
 }
-"""With these words a program only says what it would run."""
 _MASKED = word_set("--dry-run --list")
 _TEST_FILE = re.compile(r"(?:test_\w+|\w+_test)\.(?:py|rb|pl|php|sh)\Z")
 _SCRIPT_FILE = re.compile(r"(?:\./)?(?:[\w.-]+/)*([\w-]+?)(?:\.(?:sh|bash|py|rb|js|mjs|ts|ps1))?\Z")

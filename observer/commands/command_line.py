@@ -26,7 +26,6 @@ _NULL = "/dev/null"
 _NOWHERE = re.compile(r"|/dev/\w+|\$null|(?i:nul)")
 _SUBSTITUTED = re.compile(r"\w+=(\"?)\$\((.*)\)\1", re.DOTALL)
 _NESTED = 3
-"""How deep command lines inside command lines are read: `bash -c "bash -c …"`."""
 
 _ENTERING = word_set("cd pushd Set-Location")
 _PLACED = word_set("git make npm pnpm go")
@@ -56,7 +55,6 @@ _LOOKING_VERBS = {
     "gh": word_set("view list status diff checks watch api"),
     **dict.fromkeys(("docker", "docker-compose", "podman", "kubectl"), word_set("logs")),
 }
-"""Words of programs, among the first two, with which these only show something."""
 _SENDING = word_set("-X --method -f -F --field --raw-field --input")
 _MEMORY_LOOKING = word_set(
     """

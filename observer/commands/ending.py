@@ -31,7 +31,6 @@ ENDINGS = {
     139: "crashed (SIGSEGV)",
     143: "terminated (SIGTERM)",
 }
-"""What an exit code says by itself: `timeout`'s own, and those of signals."""
 
 
 def ended(command: Command) -> bool | None:

@@ -213,7 +213,6 @@ _BY_TOOL = {
     for tool in {tool for reader in PARSERS for tool in reader.tools}
 }
 _RAISED_BY = {"git": tuple(reader for reader in PARSERS if reader.read == GIT.read)}
-"""Readers of what is printed by hooks as well: those have the first word."""
 _BY_MARK = tuple((mark, reader) for reader in PARSERS for mark in reader.marks)
 _BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
 
@@ -224,7 +223,6 @@ _COMMITTED = line_pattern(r"\[[^\]\n]+ [0-9a-f]{7,40}\] [^\n]+$")
 
 _ERROR_SIGNS = ("error: ", "Error: ", "ERROR: ", "fatal: ")
 _SHOWING = frozenset({"gh", "glab", "heroku", "vercel", "fly", "flyctl", "sqlite3", "psql", "jq"})
-"""Programs that show what others printed: a failure in it is not theirs."""
 
 
 def parse_output(
@@ -350,7 +348,6 @@ _SUMMARY = line_pattern(
     r"|\W*Some errors were emitted [^\n]*$"
 )
 _STOPPING = frozenset({124, 137, 143})
-"""Exit codes by which somebody else stopped the command, and which it did not bring about."""
 
 
 def command_result(command: Command, line: CommandLine, root: str = "") -> CommandResult:

@@ -47,7 +47,6 @@ _NO_ERROR = re.compile(
     r"(?:\$ |> |hint: |\+ )|\s*(?:[✓✔√]|\(pass\)|(?:--- )?PASS\b|ok\b)|.*\bok$"
     r"|[^\n]*\b(?:0|[Nn]o) (?:errors?|fail(?:ures?|ed|ing)?)\b"
 )
-"""Lines about something else: an echoed command, a passed test, a count of nothing."""
 WRAPPER = re.compile(WRAPPED)
 _WARNING = re.compile(r"\W*(?:\w+ )?(?i:warn(?:ing)?)\b")
 _FRAMING = " \t│"

@@ -15,14 +15,12 @@ from typing import NamedTuple
 from observer.core.text import one_line, word_set
 
 FRAME_WORDS = word_set("! then do else elif if while until begin and or not {")
-"""Words of a script around a command; nobody runs them."""
 ASSIGNMENT = re.compile(r"(?:\$env:)?[A-Za-z_]\w*\+?=", re.IGNORECASE)
 XARGS = "xargs"
 QUIET = word_set(
     "time timeout gtimeout nice ionice nohup stdbuf unbuffer setsid caffeinate chronic env command"
     " exec builtin"
 )
-"""They change how long, how loud or with what a command runs: no part of its title."""
 _PROGRAM_END = re.compile(r"\.(?:exe|cmd|bat)$", re.IGNORECASE)
 _PYTHON = re.compile(r"(?:python|pypy|py)(?:\d(?:\.\d+)?)?$")
 _PYTHON_VALUED = word_set("-W -X")
@@ -124,7 +122,6 @@ _CHOOSING = {
     "uv": word_set("--directory --package"),
     "poetry": word_set("-C --directory"),
 }
-"""Options by which programs that run others say where, or for which package."""
 _GLOBAL_VALUED = word_set("-f --file -p --project-name --profile --project --directory -C --dir")
 _REPORTING = word_set("test lint err proxy summary")
 

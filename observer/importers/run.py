@@ -346,7 +346,6 @@ def batches(events: Iterable[Event]) -> Iterator[bytes]:
 # other, and the ids of events keep what is known from being stored again.
 
 LOOK_EVERY_S = 10.0
-"""How often the files are looked at."""
 
 _State = tuple[int, int, int]
 

@@ -28,7 +28,6 @@ _OWN_FRAME = line_pattern(
     r" +(?:at|\u276f) (?:[^\n(]*\(|(?:async )?(?:\S+ )?)(?:file://)?"
     r"(?P<place>(?![^\s()]*node(?::|_modules/))[^\s()]+:\d+):\d+\)?"
 )
-"""A place of the project's own in a stack."""
 _NONE_FOUND = line_pattern(r"(?P<words>No tests? (?:files )?found), exiting with code 1$")
 _NO_JEST, _NO_VITEST = (
     Format(tool, _NONE_FOUND, stopped="no tests ran") for tool in ("jest", "vitest")

@@ -21,7 +21,6 @@ _JVM_PLACE = line_pattern(
     r"\s+at (?:[^/\s(]*+/)?+(?!(?:java|jdk|sun|org\.(?:junit|opentest4j|apache\.maven|gradle|testng"
     r"|springframework|assertj|hamcrest)|kotlin|scala)\b)[\w.$/@<>]+\((?P<place>[\w.$-]+:\d+)\)"
 )
-"""A place that is not a library's own."""
 _SUREFIRE = Format(
     "maven",
     line_pattern(

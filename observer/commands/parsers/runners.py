@@ -37,13 +37,11 @@ GIT = Format(
     first=line_pattern(r"(?P<words>CONFLICT \([^)\n]*\): [^\n]+)$"),
     stopped="",
 )
-"""What git stumbled over, or refused to do."""
 NOTHING_TO_COMMIT = Format(
     "git",
     line_pattern(r"(?P<words>(?:no changes|nothing) (?:added )?to commit\b[^\n]*)$"),
     stopped="",
 )
-"""Why git did not commit, where it is known that it did not."""
 MISUSED = Format(
     "",
     line_pattern(
@@ -54,7 +52,6 @@ MISUSED = Format(
     ),
     stopped="",
 )
-"""That a program did not know what it was asked for."""
 
 
 _NO_TASKS = line_pattern(r"\s*NX +(No tasks were run)\b")

@@ -34,7 +34,6 @@ _OWN = re.compile(
     r"|skills?|turn_aborted|user_shell_command|subagent_notification|INSTRUCTIONS)\b)"
 )
 _OWN_SPACES = frozenset({"functions", "collaboration", "multi_agent", "multi_agent_v1"})
-"""Namespaces of tools of the client's own; others are servers."""
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
 _ANSWERS = frozenset({"function_call_output", "custom_tool_call_output"})
 _PLACED = frozenset({"Bash", "apply_patch"})

@@ -38,7 +38,6 @@ _TOOLS: Mapping[str, str] = {
     "web_search": "WebSearch", "web_fetch": "WebFetch", "delete_file": "Delete",
     "apply_patch": "ApplyPatch",
 }  # fmt: skip
-"""What its hooks call a tool that the database has by another name."""
 _EDITORS = frozenset(
     {"search_replace", "edit_file", "write", "MultiEdit", "edit_notebook", "create_file", "reapply"}
 )

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, prose, rows, text, words
@@ -58,20 +57,7 @@ def _folder(path: Path, known: Sequence[Object]) -> str:
     if named := words(known[0], "directories"):
         return named[0]
     said = (_WORKSPACE.search(words_of(record.get("content"))) for record in known)
-    return next((found[1].strip() for found in said if found), "") or _hashed(known)
-
-
-def _hashed(known: Sequence[Object]) -> str:
-    """Return the folder whose hash a session has, of those around the files that it names."""
-    wanted = text(known[0], "projectHash")
-    calls = (call for record in known for call in rows(record, "toolCalls"))
-    named = (value for call in calls for value in inner(call, "args").values())
-    paths = (PurePosixPath(one) for one in named if isinstance(one, str) and one[:1] == "/")
-    for path in paths:
-        for folder in map(str, (path, *path.parents)):
-            if sha256(folder.encode(errors="replace")).hexdigest() == wanted:
-                return folder
-    return ""
+    return next((found[1].strip() for found in said if found), "")
 
 
 def _records(path: Path, problems: Problems) -> Iterator[Object]:

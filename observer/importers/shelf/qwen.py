@@ -22,7 +22,6 @@ from observer.importers.records import (
 )
 
 _RELAY = "tool_call"
-"""The tool that calls one which was loaded."""
 _TYPED = frozenset({"", "mid_turn_user_message"})
 """Subtypes of what a person has typed; others are of timers, goals and tasks."""
 _SUMMARY = re.compile(r"<(summary|state_snapshot)>(.*?)</\1>", re.DOTALL)
