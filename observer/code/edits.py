@@ -259,7 +259,6 @@ _tokens = lru_cache(maxsize=256)(tokenize)
 
 
 def _roughly(symbol: Symbol) -> tuple[str, str]:
-    """Return what is the same of symbols that differ in layout alone; far cheaper than tokens."""
     return symbol.path, "".join(symbol.text.translate(_LAYOUT).split())
 
 

@@ -111,8 +111,6 @@ _HEAD_ENDS = re.compile(r"[{=]|\bdo\b")
 
 
 class _Open:
-    """A definition while its lines come; `own` are those that no inner one took."""
-
     def __init__(self, path: str, *, indent: int, first: int, signature: str) -> None:
         self.path = path
         self.indent = indent

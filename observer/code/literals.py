@@ -118,7 +118,6 @@ class _Reader:
                 yield name, self._value(value, depth + 1)
 
     def _called(self, node: Node, depth: int) -> str:
-        """Return a text as `String.raw` leaves it, or one of parts that are joined."""
         function = node.child_by_field_name("function") or node
         given = node.child_by_field_name("arguments") or node
         if self.source(function) == "String.raw":

@@ -205,7 +205,6 @@ _DECORATORS = re.compile(r"\A(?:(?:@[\w.]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|#
 _SEPARATOR = re.compile(rb"[ \t]*[,;]")
 _NEWLINE = re.compile(rb"\n")
 _BREAK = re.compile(rb"[;{}]|\n\s*\n")
-"""What stands between a comment and a definition that it is not of."""
 _STATEMENT = re.compile(rb"(?:async\s+)?function\b")
 _KINDS = {"prototype": "function", "local": "function"}
 
@@ -268,7 +267,6 @@ class _Nesting:
             self._ahead = []
 
     def _open(self, one: FoundNode) -> int:
-        """Put a definition into what it stands in; return where the next one may begin."""
         around = self._inside[-1]
         path = (*around.path, *_names(one))
         if one.kind == "hidden" or len(path) > (DEEPEST_KEY if one.kind in DATA else DEEPEST):
@@ -326,7 +324,6 @@ class _Nesting:
 
 
 def _names(one: FoundNode) -> tuple[str, ...]:
-    """Return what a definition adds to the path: its owner if it has one, and its name."""
     if one.name == WRAPPER:
         return ()
     if one.kind == "scope":
@@ -344,7 +341,6 @@ def _owner(name: str) -> tuple[str, ...]:
 
 
 def _said(one: _Open, text: bytes, end: int) -> str:
-    """Return the text of a definition up to a place, without what is cut out of it."""
     pieces = []
     at = one.found.start
     for start, behind in one.cuts:

@@ -27,7 +27,6 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor
 CALLED = frozenset({"function", "class", "prototype"})
 DATA_LANGUAGES = frozenset({"json", "yaml", "toml"})
 DATA = frozenset({"key", "table"})
-"""Kinds that hold data: of what came or went only the outermost is named."""
 DEEPEST = 12
 DEEPEST_KEY = 3
 
@@ -398,7 +397,6 @@ def _matches(
 def _read(
     text: bytes, captures: dict[str, list[Node]]
 ) -> Iterator[tuple[tuple[str, int], FoundNode]]:
-    """Yield what one match found, by what distinguishes it from other matches."""
     kind = next(name for name in captures if name not in _PARTS and not name.startswith("_"))
     node = captures[kind][0]
     start, end = node.start_byte, node.end_byte

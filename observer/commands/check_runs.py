@@ -26,7 +26,6 @@ from observer.core.events import Command
 from observer.core.text import one_line, relative, uncoloured, word_set
 
 Tasks = Mapping[str, tuple[CheckIdentity, ...]]
-"""What tasks turned out to check, by `task_key`."""
 _CHARS = 12_000
 _LINE_CHARS = 300
 _INNER = 12
@@ -268,13 +267,15 @@ def _passed(line: _Line) -> Iterator[CheckIdentity]:
             continue  # git neither says that it has committed or pushed, nor next to nothing
         behind = line.parts[one.place + 1 :]
         is_proven = ended(line.body) is True or (is_good and _is_chain(behind))
-        # A later check that printed something runs only where this one has passed.
-        led_on = any(
-            _signed(other, line) and _is_chain(line.parts[one.place + 1 : other.place + 1])
-            for other in line.ran
-            if other.place > one.place
-        )
-        if is_proven or _signed(one, line) or led_on:
+        if (
+            is_proven
+            or _signed(one, line)
+            or any(  # a later check that printed something runs only where this one has passed
+                _signed(other, line) and _is_chain(line.parts[one.place + 1 : other.place + 1])
+                for other in line.ran
+                if other.place > one.place
+            )
+        ):
             yield one.check
             yield from one.inner
             if one.check.is_task:
@@ -321,7 +322,6 @@ def _failed(line: _Line) -> CheckResults:
 
 
 def _judged_nothing(line: _Line) -> bool:
-    """Return True if what was to be run, or a test of that name, was not there, or was stopped."""
     result, output = line.result, line.body.output
     if result.passed or result.failed:
         return False

@@ -295,7 +295,6 @@ def _known(name: str, rest: list[str]) -> Checker | None:
 
 
 def _built(name: str, rest: list[str]) -> Checker | None:
-    """Read the goals of Maven or the tasks of Gradle: the last one says how far it goes."""
     goals = {word: word.rpartition(":")[2] for word in rest}
     reached = [word for word in rest if goals[word] in LIFECYCLE[name]]
     if reached:
@@ -370,7 +369,6 @@ _PACKAGE = word_set("--filter -F --workspace -w --prefix -C --cwd --dir")
 
 
 def _script(words: Sequence[str]) -> Checker | None:
-    """Read a project's own script that is named as a check, and a test that is run as a program."""
     shells = word_set("bash sh zsh python python3 ruby perl php node tsx bun")
     is_given = program_name(words[0]) in shells
     path = next((word for word in words[1:] if word[0] != "-"), "") if is_given else words[0]

@@ -29,7 +29,6 @@ _NESTED = 3
 
 _ENTERING = word_set("cd pushd Set-Location")
 _PLACED = word_set("git make npm pnpm go")
-"""Programs that take from `-C`, or from `--prefix`, where to work."""
 _SETTING_UP = word_set("cd export set source . echo unset pushd umask Set-Location")
 _FRAMES = (
     word_set("for done fi esac case select function begin end { } ! then do else") | FRAME_WORDS
@@ -44,7 +43,6 @@ _LOOKING = word_set(
     """
 )
 _FILTERS = word_set("printf jq yq awk sed cut tr paste seq base64 envsubst")
-"""Programs that only print, so that a file which they write is all that they do."""
 _GIT_LOOKING = word_set(
     "blame branch describe diff log ls-files remote reflog rev-parse shortlog show status"
 )
@@ -136,7 +134,6 @@ def _parts(command: str, depth: int) -> Iterator[SimpleCommand]:
 
 
 def _nested(part: SimpleCommand) -> str:
-    """Return the command line that a simple command runs: `bash -c "…"`, `out=$(…)`."""
     first = part.words[0]
     if len(part.words) == 1 and (run := _SUBSTITUTED.fullmatch(first)):
         return run.group(2)
@@ -198,7 +195,7 @@ def parse_command_line(command: str) -> CommandLine:
     chief = _chief(parts)
     if not chief:
         return CommandLine(head=one_line(command, 120) or "(empty)")
-    led = _led(chief)
+    led = leading_commands(parts)
     more = (f"{';' if one.sign in ';&' else f' {one.sign}'} {one.shown}" for one in led[1:])
     return CommandLine(
         head=one_line("".join([led[0].shown, *more]), 120) or "(empty)",
@@ -211,20 +208,13 @@ def parse_command_line(command: str) -> CommandLine:
 
 def leading_commands(parts: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
     """Return the commands that a command line is about: those that do more than set up or look."""
-    return _led(chief) if (chief := _chief(parts)) else ()
+    chief = _chief(parts)
+    led = [one for one in chief if one.sign != "|" or runners.XARGS in one.wrapping] or chief
+    return [part for part in led if part.into or not part.looks] or led[:1]
 
 
 def _chief(parts: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
     return [part for part in parts if part.words[0] not in _SETTING_UP] or parts
-
-
-def _led(chief: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
-    leading_commands = [
-        part for part in chief if part.sign != "|" or runners.XARGS in part.wrapping
-    ] or chief
-    return [part for part in leading_commands if part.into or not part.looks] or leading_commands[
-        :1
-    ]
 
 
 def git_words(words: list[str]) -> list[str]:
@@ -388,6 +378,4 @@ def _bypasses(failed: InvocationForm, worked: InvocationForm) -> bool:
 
 def _alike(one: str, other: str) -> bool:
     """Return True for equal words, and for one path as seen from two folders."""
-    return one == other or (
-        "/" in f"{one}{other}" and (one.endswith(f"/{other}") or other.endswith(f"/{one}"))
-    )
+    return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")

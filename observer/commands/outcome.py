@@ -76,7 +76,6 @@ _OPAQUE = frozenset(
     {"awk", "cut", "jq", "perl", "python", "python3", "sed", "sort", "tr", "uniq", "wc", "xxd"}
 )
 _BLANK = 2
-"""Most blank lines at the end of an output: clients leave them out."""
 _NUMBER = re.compile(r"-{1,2}(?:n|lines=?)?(\d{1,7})\Z")
 _LOST = re.compile(r"(?:\d|&)?>{1,2}\s*(?!&)(?!/dev/(?:stdout|stderr))\S")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -127,7 +126,6 @@ def visible_output_of(command: str) -> VisibleOutput:
 
 
 def _through(part: SimpleCommand, seen: VisibleOutput) -> VisibleOutput:
-    """Return what is left behind one more command of a pipe, or one that shows a log."""
     program = program_name(part.words[0])
     if program in {"head", "tail"}:
         return _cut(part.words, seen, at_end=program == "head")
@@ -218,7 +216,6 @@ _BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
 
 
 _COMMITTED = line_pattern(r"\[[^\]\n]+ [0-9a-f]{7,40}\] [^\n]+$")
-"""What `git commit` says when it is done: all that hooks printed before was no failure."""
 
 
 _ERROR_SIGNS = ("error: ", "Error: ", "ERROR: ", "fatal: ")
@@ -408,7 +405,6 @@ def _weighed(found: list[CommandResult], text: str, *, ok: bool | None) -> Comma
 
 
 def _ended(code: int, found: Sequence[CommandResult], text: str) -> CommandResult:
-    """Return the result of a command that was stopped: what it printed shows how far it came."""
     how = ending.ENDINGS[code]
     reached = one_line(_last_words(text), 160)
     words = Diagnostic(f"{how}; its last words: {reached}" if reached else "")

@@ -211,12 +211,6 @@ def word_counts(summary: str) -> dict[str, int]:
     return found
 
 
-def total_seconds(times: Iterable[float]) -> float | None:
-    """Return how long several runs took, None where none is known."""
-    known = list(times)
-    return sum(known) if known else None
-
-
 def problems_text(errors: int, warnings: int = 0) -> str:
     """Return ``"3 errors, 1 warning"`` or ``"no errors"``."""
     counts = {"error": errors, "warning": warnings}
@@ -344,7 +338,6 @@ def _stable(varying: re.Match[str]) -> str:
 
 
 def _file(path: str) -> str:
-    """Return a file's bare name, which is the same wherever a project lies."""
     name = re.split(r"[/\\]", re.sub(r"(?::\d+)+$", "", path).rstrip("/\\."))[-1]
     is_named = "." in name.strip(".") or path.startswith(".")
     return _VARIES.sub(_stable, name) if is_named and not _is_random(name) else "<path>"

@@ -192,7 +192,6 @@ def _start(words: Sequence[str], launcher: _Launcher, known: frozenset[str]) -> 
 
 
 def _options_end(words: Sequence[str], start: int, valued: frozenset[str]) -> int:
-    """Return where the command begins behind options; at the latest the last word."""
     at = start
     while at < len(words) - 1 and words[at].startswith("-"):
         at += 2 if words[at] in valued else 1
@@ -245,8 +244,6 @@ def unquoted(word: str) -> str:
 
 
 class _Splitter:
-    """State of one pass: the word being read, and how deep in `$(…)` or a bracket it is."""
-
     def __init__(self) -> None:
         self._found: list[tuple[str, list[str]]] = [("", [])]
         self._word = ""
@@ -274,7 +271,6 @@ class _Splitter:
         self._word += text
 
     def _outside(self, kind: str | None, text: str) -> None:
-        """Take what belongs to a word, or stands between words: a subshell's bracket, a comment."""
         if kind == "into" or (kind == "open" and self._word):
             self._depth = 1
         elif kind in {"open", "close"} or (kind == "comment" and not self._word):

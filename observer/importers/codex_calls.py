@@ -175,7 +175,6 @@ _PATCH = "apply_patch"
 _ADDRESS = "file://"
 
 Done = Callable[[int, str, str, Object, Json], HookCall]
-"""Returns the end of a call: its time, id, tool, arguments and answer."""
 
 
 class _Script(NamedTuple):

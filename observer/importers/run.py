@@ -400,7 +400,6 @@ class Follower:
 
 
 def _states(paths: Iterable[Path]) -> Iterator[tuple[Path, _State]]:
-    """Yield the files below some paths, with what differs once they were written."""
     for path in paths:
         for folder, _, names in (
             os.walk(path) if path.is_dir() else ((path.parent, (), (path.name,)),)

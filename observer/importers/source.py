@@ -86,7 +86,6 @@ def lines(path: Path, problems: Problems, *, with_empty: bool = False) -> Iterat
             number = 0
             while data := file.readline(LINE_BYTES):
                 number += 1
-
                 if len(data) == LINE_BYTES and not data.endswith(b"\n"):
                     problems.add("line longer than any record", path, number)
                     while data and not data.endswith(b"\n"):

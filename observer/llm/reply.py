@@ -135,7 +135,6 @@ def refusal(answered: Answered, endpoint: Endpoint) -> AskFailed:
 
 
 def _tokens(usage: msgspec.Raw) -> int:
-    """Return the tokens that the endpoint says it counted; 0 where it reports nothing usable."""
     try:
         reported = decode_json(usage, _Usage)
     except msgspec.DecodeError:
@@ -145,7 +144,6 @@ def _tokens(usage: msgspec.Raw) -> int:
 
 
 def _message_in(body: bytes) -> str:
-    """Return the message of an error's JSON, in any of the shapes that endpoints use."""
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:

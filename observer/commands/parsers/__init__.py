@@ -5,12 +5,12 @@ from __future__ import annotations
 from observer.commands.parsers import checkers, compiled, javascript, more, python, runners
 from observer.commands.parsers.parser import OutputParser
 
-_EVERY = (
-    *python.PARSERS,
-    *checkers.PARSERS,
-    *javascript.PARSERS,
-    *more.PARSERS,
-    *compiled.PARSERS,
-    *runners.PARSERS,
+PARSERS: tuple[OutputParser, ...] = tuple(
+    sorted(
+        (
+            *(*python.PARSERS, *checkers.PARSERS, *javascript.PARSERS),
+            *(*more.PARSERS, *compiled.PARSERS, *runners.PARSERS),
+        ),
+        key=lambda reader: reader.is_raised,
+    )
 )
-PARSERS: tuple[OutputParser, ...] = tuple(sorted(_EVERY, key=lambda reader: reader.is_raised))

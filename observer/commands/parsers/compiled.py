@@ -124,7 +124,6 @@ _GO_PANIC = Format(
 
 
 def _panic_in(text: str) -> Diagnostic | None:
-    """Return a panic's words, and the innermost place that is not Go's own."""
     found = _GO_PANIC.bad.search(text)
     return _GO_PANIC.complaint(text, [found]) if found else None
 
@@ -156,7 +155,6 @@ def go_test(text: str) -> CommandResult | None:
 
 
 def _go_stopped(text: str, names: list[str]) -> Diagnostic:
-    """Return the first complaint: what kept a package from being built, if before any test."""
     found = _NOT_BUILT.search(text)
     if found and text.find("--- FAIL", 0, found.start()) < 0:
         return Diagnostic(found[2], found[1])
@@ -199,7 +197,6 @@ _PANICKED = lazy_pattern(
     r"|(?P<place2>[^\s:,]+:\d+)(?::\d+)?:?(?:\n *(?P<words2>\S[^\n]*))?)"
 )
 _LISTED = line_pattern(r" {4}([a-z_]\w*(?:::\w+)*)$")
-"""How failing tests are listed at the end; nothing else names them with `--nocapture`."""
 _RETURNED = line_pattern(r"(?P<words>Error: [^\n]+)$")
 
 

@@ -16,7 +16,6 @@ from observer.commands.result import (
     last_match,
     line_pattern,
     run_result,
-    total_seconds,
     word_counts,
 )
 from observer.core.text import distinct
@@ -84,6 +83,7 @@ def node(text: str) -> CommandResult | None:
         return None
     bad = list(_NODE_BAD.finditer(text)) if found["fail"] else []
     names = distinct((one.group(1).strip() for one in bad), found["fail"])
+    times = [int(time) for time in _NODE_TIME.findall(text)]
     first = Diagnostic()
     if bad:
         section = text[bad[0].end() :][:_STACK_CHARS].partition("\n# Subtest")[0]
@@ -97,7 +97,7 @@ def node(text: str) -> CommandResult | None:
             passed=found["pass"],
             failed=found["fail"],
             skipped=found.get("skipped", 0),
-            seconds=total_seconds(int(time) / 1000 for time in _NODE_TIME.findall(text)),
+            seconds=sum(times) / 1000 if times else None,
         ),
         failing=names,
         first=first,
@@ -157,7 +157,6 @@ _PLAYWRIGHT_COUNT = line_pattern(
     r"(?: \((\d+(?:\.\d+)?)(m?s|m)\))?$"
 )
 _PLAYWRIGHT_WHOLE = re.compile(r"\n\s*\n  \d+ (?:flaky|skipped|did not run|passed)\b")
-"""How the summary begins; failures stand first in it."""
 _PLAYWRIGHT_BAD = line_pattern(
     r" +\d+\) (?:\[[^\]\n]+\] \u203a )?([^\s:]+:\d+):\d+ \u203a ([^\n]*?)[ ─]*$"
 )
@@ -225,7 +224,6 @@ def bun(text: str) -> CommandResult | None:
 
 
 def _bun_first(text: str, bad: list[re.Match[str]]) -> Diagnostic:
-    """Return the first failure: bun prints what a test threw last above its line."""
     unhandled = text.find(_UNHANDLED)
     if unhandled >= 0 and (not bad or unhandled < bad[0].start()):
         section = text[unhandled:].partition(_BLOCK_END)[2].partition(_BLOCK_END)[0]

@@ -20,7 +20,6 @@ from observer.commands.result import (
     last_match,
     problem_result,
     run_result,
-    total_seconds,
     word_counts,
 )
 
@@ -105,7 +104,8 @@ class Format(NamedTuple):
         if self.end and not ends:
             return self._done(text)
         rows = list(self.bad.finditer(text))
-        ends = [*(ends[-1:] if self.last else ends), *_found(self.total, text)]
+        ends = ends[-1:] if self.last else ends
+        ends += self.total.finditer(text) if self.total else ()
         if not (rows or ends):
             return self._done(text)
         if self.stopped is not None:
@@ -124,16 +124,17 @@ class Format(NamedTuple):
     ) -> CommandResult:
         counts = _counted(ends)
         failed, skipped = counts["failed"] + counts["errors"], counts["skipped"]
+        times = [
+            float(one["seconds"]) / (1000 if one.get("unit") == "ms" else 1)
+            for one in map(re.Match.groupdict, ends)
+            if one.get("seconds")
+        ]
         never = {row.groupdict().get("never") for row in rows} - {None}
         tally = TestCounts(
             passed=max(counts["passed"] or counts["every"] - failed - skipped, 0),
             failed=failed + counts["broken"] + len(never) or counts["lost"],
             skipped=skipped,
-            seconds=total_seconds(
-                float(one["seconds"]) / (1000 if one.get("unit") == "ms" else 1)
-                for one in map(re.Match.groupdict, ends)
-                if one.get("seconds")
-            ),
+            seconds=sum(times) if times else None,
         )
         names = [*dict.fromkeys(diagnostic(row).test for row in rows)][: tally.failed]
         return run_result(self.tool, tally, failing=names, first=self.complaint(text, rows))
@@ -168,10 +169,6 @@ class Format(NamedTuple):
                 place=diagnostic(self.place.search(text, found.end(), until)).place
             )
         return said._replace(words=said.words or self.words)
-
-
-def _found(pattern: re.Pattern[str] | None, text: str) -> list[re.Match[str]]:
-    return list(pattern.finditer(text)) if pattern else []
 
 
 def _counted(ends: Sequence[re.Match[str]]) -> Counter[str]:

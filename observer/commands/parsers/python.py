@@ -92,7 +92,6 @@ def _pytest_ends(text: str) -> list[re.Match[str]]:
 
 
 def _pytest_without_end(text: str) -> CommandResult | None:
-    """Read a run that did not begin, or whose last line was left out or cut off."""
     if _PYTEST_CONFTEST in text:
         return failed_result("pytest", "no tests ran", _pytest_section(text, name="", words=""))
     if broke := last_match(_PYTEST_BROKE, text):
@@ -109,7 +108,6 @@ def _pytest_without_end(text: str) -> CommandResult | None:
 def _pytest_first(
     text: str, name: str, words: str, headings: Sequence[re.Match[str]]
 ) -> Diagnostic:
-    """Find the failure of a test in its section; without one, in the line that gives its place."""
     title = name.partition("::")[2].replace("::", ".") or name
     for number, heading in enumerate(headings):
         if f"{title} " in f"{heading.group(1)} ":

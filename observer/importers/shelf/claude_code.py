@@ -373,7 +373,6 @@ class HookCalls:
             yield from self._handed_back(row, response, call)
 
     def _handed_back(self, row: Row, response: Record, call: _Call) -> Iterator[HookCall]:
-        """Yield the end of a sub-agent that has no records of its own."""
         agent = text(response, "agentId")
         if not agent or agent in self._last:
             return
@@ -412,7 +411,6 @@ class HookCalls:
 
 
 def _agent_of(row: Row) -> str:
-    """Return the sub-agent that a record is of; "" for the agent itself."""
     return row.agent or (_UNNAMED if row.record.get("isSidechain") else "")
 
 

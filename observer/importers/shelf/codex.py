@@ -197,7 +197,6 @@ class RolloutCalls:
         return self._call(at_ms, "Stop", fields, f"{at_ms}")
 
     def _stopped(self) -> Iterator[HookCall]:
-        """Yield the end of a turn of which only the agent's last words are known."""
         if self._said is not None and "end" not in self._has:
             yield self._stop(*self._said)
         self._said = None
@@ -260,7 +259,6 @@ class RolloutCalls:
             yield self._ended(at_ms, running, said)
 
     def _executed(self, at_ms: int, item: Object) -> Iterator[HookCall]:
-        """Yield the end of a command that the agent did not wait for."""
         call, code = text(item, "id"), number(item, "exit_code")
         for name, running in list(self._running.items()):
             if running.call == call:

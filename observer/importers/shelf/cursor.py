@@ -45,7 +45,6 @@ _DONE = frozenset({"completed", "error"})
 
 
 def _find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return the conversations in databases, and in the one for all below folders."""
     files = files_in(paths, ("state.vscdb",), lambda file: file.parent.name == "globalStorage")
     return [session for file in files for session in _sessions(file, problems)]
 

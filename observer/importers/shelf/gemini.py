@@ -35,7 +35,6 @@ _WORKSPACE = re.compile(r"Workspace Directories:\**\n\s*- (/[^\n]+)")
 _OWN = re.compile(r"\s*(?:<session_context>|<state_snapshot>|[/?][\w:-]*(?:\s|\Z))")
 """How texts begin that are no prompts: the client's own, and commands that it answers itself."""
 _DONE = frozenset({"success", "error"})
-"""States of a call that a hook reports; others are of calls that the person refused."""
 
 
 def _opening(path: Path, _: Iterable[Object]) -> Opening | None:

@@ -83,7 +83,6 @@ _HELD = frozenset((
 
 
 def _payload(row: Object) -> Object:
-    """Return a memory as mem0 returns it, of a row of one of its vector stores too."""
     if text(row, "memory", "content", "text"):
         return row
     metadata = inner(row, "metadata")

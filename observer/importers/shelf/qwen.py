@@ -23,7 +23,6 @@ from observer.importers.records import (
 
 _RELAY = "tool_call"
 _TYPED = frozenset({"", "mid_turn_user_message"})
-"""Subtypes of what a person has typed; others are of timers, goals and tasks."""
 _SUMMARY = re.compile(r"<(summary|state_snapshot)>(.*?)</\1>", re.DOTALL)
 
 
