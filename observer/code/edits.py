@@ -311,7 +311,6 @@ def _by_shape(symbols: _Symbols) -> dict[_Shape, list[str]]:
 
 
 def _without(name: str, text: str) -> str:
-    """Return a text without a name as a whole word; a pattern for each name would cost far more."""
     kept = []
     start = at = 0
     while name and (found := text.find(name, at)) >= 0:

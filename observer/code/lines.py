@@ -91,7 +91,6 @@ def yaml_keys(lines: Sequence[str]) -> dict[int, str]:
 
 MOST_LINES = 100_000
 LINE_CHARS = 2_000
-"""Characters looked at of one line."""
 
 _CONTINUING = frozenset(")]}{")
 _HASH, _DASHES, _SLASHES = ("#",), ("--",), ("//", "/*", "* ", "*/")

@@ -69,7 +69,6 @@ def _sessions(path: Path, problems: Problems) -> list[FoundSession]:
 
 
 def _folders(path: Path) -> dict[str, str]:
-    """Return the folders of conversations, which the databases of workspaces name."""
     found: dict[str, str] = {}
     for about in sorted(path.parents[1].glob("workspaceStorage/*/workspace.json")):
         address = urlsplit(text(read_object(about, Problems()) or {}, "folder"))

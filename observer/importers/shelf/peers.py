@@ -136,7 +136,6 @@ def _of_owner(row: Object, path: Path, problems: Problems) -> _Kept:
 
 
 def _metadata(given: Object) -> str | None:
-    """Return metadata as it is kept; None for what cannot be."""
     filled = {name: value for name, value in given.items() if value is not None}
     kept = dump(filled).decode() if filled else ""
     return kept if len(kept) <= METADATA_CHARS and redact_text(kept) == kept else None
