@@ -67,7 +67,8 @@ WRITTEN = [
      "ok  \tshop/cart\t0.01s [no tests to run]\nok  \tshop/api\t(cached) [no tests to run]\n"),
      None, "no tests ran", ""),
     ("cargo test", ("test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured\n"
-     "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured"), True, "7 passed, 1 skipped", ""),
+     "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured"), True,
+     "7 passed, 1 skipped", ""),
     ("cargo build", "error: could not compile `t` (lib)", False, "1 error",
      "error: could not compile `t` (lib)"),
     ("ruff check --fix", "a.py:1:1: E501 no\nFound 4 errors (3 fixed, 1 remaining).", False,

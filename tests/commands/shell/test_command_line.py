@@ -298,6 +298,7 @@ CHECKS = [
     ("make -j4 lint test", "all", "make lint test", "-j4"),
     ("make", "build", "make", ""),
     ("make V=1 install", None, "", ""),
+    ("make install test", None, "", ""),
     ("mise run ci", "all", "mise run ci", ""),
     ("mise lint", "lint", "mise run lint", ""),
     ("mise ls", None, "", ""),
