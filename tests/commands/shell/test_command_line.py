@@ -281,6 +281,7 @@ CHECKS = [
     ("cargo +nightly clippy", "lint", "cargo clippy", "+nightly"),
     # JVM, .NET
     ("mvn -pl core test", "test", "mvn test", "-pl core"),
+    ("./mvnw -q compile verify", "test", "mvn verify", "-q"),
     ("./gradlew :app:test --tests X", "test", "gradle test", "--tests X -p=:app"),
     ("gradle dependencies", None, "", ""),
     ("gradle compileJava", "build", "gradle compileJava", ""),
