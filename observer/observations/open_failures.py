@@ -352,9 +352,8 @@ def _without_covered(
         is_at = bool(one.place) and not green.filters and check.selects_test(green, one.place)
         return None if is_at else one
     left = tuple(name for name in one.tests if not check.selects_test(green, name, one.place))
-    if not check.LAST_FAILED.isdisjoint(green.filters) and (ended.result.passed or 0) < len(
-        one.tests
-    ) - len(left):
+    gone = len(one.tests) - len(left)
+    if not check.LAST_FAILED.isdisjoint(green.filters) and (ended.result.passed or 0) < gone:
         return one
     return replace(one, tests=left) if left else None
 
