@@ -154,8 +154,7 @@ from pathlib import Path
 
 from observer.core.config import Settings
 from observer.core.events import Prompt
-from observer.importers.jsonl import Problems
-from observer.importers.source import source_called
+from observer.importers.source import Problems, source_called
 
 RECORD = {{
     "session_id": "s1",

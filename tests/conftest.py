@@ -259,13 +259,6 @@ def within(monkeypatch: pytest.MonkeyPatch) -> Observer:
     return run
 
 
-@pytest.fixture
-def output() -> Callable[[str], str]:
-    """What a real run of a tool printed, by name."""
-    folder = Path(__file__).parent / "data" / "outputs"
-    return lambda name: (folder / f"{name}.txt").read_text(encoding="utf-8")
-
-
 def _end_daemon(home: Home) -> None:
     deadline = time.monotonic() + 20
     while pid := client.daemon_pid(home):

@@ -1,12 +1,8 @@
 """Comparing two versions of a file, or of pieces of one: symbols changed, lines in common.
 
-Both versions are read the same way, so that a difference between readers is never a change. Of a
-whole file, only what its changed lines touch is read.
-
-Symbols are paired by path; several of one path (overloads, branches of an `#ifdef`) by what they
-say, then by their signatures, then in order. Code is compared by its tokens, without what a
-formatter decides. A removed and an added symbol that say the same but for the name are one that was
-renamed. A `ChangeSummary` says in numbers and names what one or several edits changed in a file.
+Both versions are read the same way, so that a difference between readers is never a change. Symbols
+are paired by path; several of one path by what they say, then by their signatures, then in order.
+Code is compared by its tokens, without what a formatter decides.
 """
 
 from __future__ import annotations
@@ -47,7 +43,6 @@ MOST_CHARS = 320 << 10
 """Of a file that is compared as a whole: the worst that a parser can be given takes seconds."""
 
 _COMMENTING = ("//", "/*", "*", "#", "--", "@")
-"""How the lines may begin that stand before a definition and belong to it."""
 _COMMENT_LINES = 60
 
 
@@ -68,12 +63,10 @@ def compare_fragments(edits: Iterable[tuple[str, str]], language: str) -> Symbol
     return _changes([_pieces(old, new, language) for old, new in edits], language)
 
 
-def compare_parameters(
-    edits: Iterable[tuple[str, str]], language: str
-) -> dict[str, tuple[list[str], list[str]]]:
-    """Return which parameters each function gained and lost in (old, new) pieces, by its path."""
-    found = {}
-    for was, now in (_pieces(old, new, language) for old, new in edits):
+def parameters_changed(write: FileWrite) -> dict[str, tuple[list[str], list[str]]]:
+    """Return which parameters each function gained and lost by a write, by its path."""
+    found, language = {}, language_of(write.path)
+    for was, now in (_pieces(edit.old, edit.new, language) for edit in write.edits):
         before = {one.path: one for one in was.symbols if one.kind != "class"}
         for one in now.symbols:
             if one.path in before and one.signature != before[one.path].signature:
@@ -146,16 +139,17 @@ def _piece(text: str, language: str) -> _Side | None:
     found = parse_fragment(text, language) if text else None
     if not found:
         return None if text else _NOTHING
+    symbols, code = found
     every = tuple(text.split("\n"))
     is_indented = GRAMMARS[language].is_indented
     kept = []
-    for one in found.symbols:
+    for one in symbols:
         first, last = every[one.first_line - 1], every[one.last_line - 1]
         # A piece that begins amid a line does not show what is around that.
         is_amid = one.first_line == 1 and (one.last_line == 1 or last[:1].isspace())
         if one.kind != "variable" or not (is_indented or is_amid or first[:1].isspace()):
             kept.append(one)  # a variable may be one of a function that the piece does not show
-    return _Side(every, tuple(kept), found.code)
+    return _Side(every, tuple(kept), code)
 
 
 def _by_lines(text: str, language: str) -> _Side:
@@ -221,7 +215,6 @@ MOST_RENAMED = 100
 """Of symbols that came, and of those that went, beyond which renames are not looked for."""
 
 _LAYOUT = {ord(sign): None for sign in ",;'\""}
-"""What, beside spaces, a formatter adds, drops or replaces."""
 
 _Symbols: TypeAlias = list[Symbol]
 _Shape: TypeAlias = tuple[tuple[str, str, str], ...]
@@ -266,7 +259,6 @@ _tokens = lru_cache(maxsize=256)(tokenize)
 
 
 def _roughly(symbol: Symbol) -> tuple[str, str]:
-    """Return what is the same of symbols that differ in layout alone; far cheaper than tokens."""
     return symbol.path, "".join(symbol.text.translate(_LAYOUT).split())
 
 
@@ -290,7 +282,6 @@ def _matched(
 
 
 def _renamed(old: _Symbols, new: _Symbols) -> list[tuple[str, str]]:
-    """Return (old path, new path) of what can be nothing else than the same symbol."""
     found: list[tuple[str, str]] = []
     if not old or not new or max(len(old), len(new)) > MOST_RENAMED:
         return found
@@ -320,7 +311,6 @@ def _by_shape(symbols: _Symbols) -> dict[_Shape, list[str]]:
 
 
 def _without(name: str, text: str) -> str:
-    """Return a text without a name as a whole word; a pattern for each name would cost far more."""
     kept = []
     start = at = 0
     while name and (found := text.find(name, at)) >= 0:
@@ -356,17 +346,15 @@ def _unique(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 MOST_SYMBOLS = 24
-"""Most symbols of one sort that a change names."""
 TEXT_CHARS = 160
 
 
 class ChangeSummary(Value):
     """What happened to one file; the sum of several edits if they were folded.
 
-    `new`, `changed`, `resigned` (with another signature) and `gone` are paths of symbols,
-    `renamed` pairs of an old and a new one, `commented` what has other comments; a path is in one
-    of them. `only` says that nothing but the layout, or the
-    comments, changed. `became` says what became of the line, where an edit is of one.
+    `new`, `changed`, `resigned` (with another signature) and `gone` are paths of symbols, `renamed`
+    pairs of an old and a new one, `commented` what has other comments; a path is in one of them.
+    `became` says what became of the line, where an edit is of one.
     """
 
     added: int = 0
@@ -420,7 +408,6 @@ def merge_changes(first: ChangeSummary, then: ChangeSummary) -> ChangeSummary:
 
 _PATH_CHARS = 160
 _MOST_NAMED = 48
-"""Symbols kept of each sort."""
 
 
 def summarize_write(write: FileWrite) -> ChangeSummary:
@@ -429,12 +416,6 @@ def summarize_write(write: FileWrite) -> ChangeSummary:
     if not edits:
         return ChangeSummary()
     return summarize_edits(edits, language_of(write.path), write.symbols)
-
-
-def parameters_changed(write: FileWrite) -> dict[str, tuple[list[str], list[str]]]:
-    """Return which parameters each function gained and lost by a write, by its path."""
-    pieces = ((edit.old, edit.new) for edit in write.edits)
-    return compare_parameters(pieces, language_of(write.path))
 
 
 def summarize_edits(
@@ -495,10 +476,7 @@ def symbol_changes_of(path: str, old: str | None, new: str | None) -> SymbolChan
 
 
 def texts_around(text: str, edits: Sequence[Edit]) -> tuple[str, str] | None:
-    """Return a file before and after some edits, by a later text of it that still shows them all.
-
-    None if an edit is not there, or stands at several places.
-    """
+    """Return a file before and after edits, by a later text that shows each once; else None."""
     before = text
     for edit in reversed(edits):
         if not edit.new.strip() or before.count(edit.new) != 1:

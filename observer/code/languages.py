@@ -1,8 +1,6 @@
-r"""Which language a file is in, and which of its lines define a name.
+"""Which language a file is in, and which of its lines define a name.
 
-Read by capture, of the lines of a commit's patch, and by interpretation, of those of an edit. A
-definition is found by its line alone, which is all that either shows. Every pattern reads one line
-of bounded length, so the time is linear in the text.
+A definition is found by its line alone, of bounded length, so the time is linear in the text.
 """
 
 from __future__ import annotations
@@ -29,40 +27,20 @@ EXTENSIONS = {
     **dict.fromkeys(("kt", "kts"), "kotlin"),
     **dict.fromkeys(("tf", "hcl"), "terraform"),
     **dict.fromkeys(("ini", "cfg"), "ini"),
-    "cs": "csharp",
-    "dart": "dart",
-    "go": "go",
-    "groovy": "groovy",
-    "java": "java",
-    "json": "json",
-    "lua": "lua",
-    "mk": "make",
-    "php": "php",
-    "pl": "perl",
-    "proto": "protobuf",
-    "r": "r",
-    "rb": "ruby",
-    "rs": "rust",
+    "cs": "csharp", "mk": "make", "pl": "perl", "proto": "protobuf", "rb": "ruby", "rs": "rust",
     "rst": "restructuredtext",
-    "scala": "scala",
-    "sql": "sql",
-    "svelte": "svelte",
-    "swift": "swift",
-    "toml": "toml",
-    "vue": "vue",
-    "zig": "zig",
-}
+    "dart": "dart", "go": "go", "groovy": "groovy", "java": "java", "json": "json", "lua": "lua",
+    "php": "php", "r": "r", "scala": "scala", "sql": "sql", "svelte": "svelte", "swift": "swift",
+    "toml": "toml", "vue": "vue", "zig": "zig",
+}  # fmt: skip
 """Extension (lower case) -> language; the table from which language concepts follow."""
 
 FILE_NAMES = {"dockerfile": "docker", "makefile": "make", "justfile": "just"}
-"""File name (lower case) -> language, for files without an extension."""
 
 FLAT = frozenset({"markdown", "toml", "ini", "yaml"})
-"""Languages whose sections reach to the next heading, whatever the indentation."""
 
 
 IDENTIFIER = lazy_pattern(r"[A-Za-z_$][\w$]{3,60}")
-"""A name long enough to be informative."""
 
 KEYWORDS = word_set(
     """
@@ -94,7 +72,6 @@ class _Grammar(NamedTuple):
 def _grammar(
     *anywhere: str, outermost: tuple[str, ...] = (), deepest: int = _LINE_CHARS
 ) -> _Grammar:
-    """Return a grammar: of patterns for any line, for lines without indentation, and its limit."""
     return _Grammar(
         lazy_pattern("|".join((*anywhere, *outermost))), lazy_pattern("|".join(anywhere)), deepest
     )
@@ -207,7 +184,6 @@ _GRAMMARS = {
 }
 
 PROSE = frozenset({"markdown", "restructuredtext"})
-"""Languages of texts for people."""
 
 
 def language_of(path: str) -> str:
@@ -220,10 +196,7 @@ def language_of(path: str) -> str:
 
 
 def definition_name(line: str, indent: int, language: str) -> str:
-    """Return the name that a line defines, of at most 100 characters, or an empty string.
-
-    `line` is without its `indent`; an unknown language is read by what most share.
-    """
+    """Return the name, of at most 100 characters, that a line without its indent defines; or ""."""
     outermost, inner, deepest = _GRAMMARS.get(language, _SHARED)
     match = (inner if indent else outermost).match(line, 0, _LINE_CHARS)
     if match is None or indent > deepest:

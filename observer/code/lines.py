@@ -1,8 +1,7 @@
 """Reading definitions line by line, for what has no grammar and for what a grammar cannot read.
 
 A definition reaches to the next line that is indented no deeper, or to the next heading. The time
-is linear in the text. YAML is read so because its grammar can be made to crash the process; a key
-inside a list, or inside a block of text, names nothing.
+is linear. YAML is read so because its grammar can be made to crash the process.
 """
 
 from __future__ import annotations
@@ -18,10 +17,9 @@ from observer.core.value import Value
 class Symbol(Value):
     """A definition, where it stands and what it says.
 
-    `path` is `name` behind the names of the definitions around it: ``Cart.total``. Lines count
-    from 1 and include the last. `signature` stands before the body and is empty where nothing can
-    be called or inherited; `text` is all of the definition but what is defined inside it. Both are
-    without comments, and spaced alike however they were laid out.
+    `path` is `name` behind the names around it: ``Cart.total``. Lines count from 1 and include the
+    last. `signature` stands before the body of what can be called or inherited; `text` is all but
+    what is defined inside. Both are without comments, and spaced alike.
     """
 
     name: str
@@ -92,9 +90,7 @@ def yaml_keys(lines: Sequence[str]) -> dict[int, str]:
 
 
 MOST_LINES = 100_000
-"""Lines read of one text."""
 LINE_CHARS = 2_000
-"""Characters looked at of one line."""
 
 _CONTINUING = frozenset(")]}{")
 _HASH, _DASHES, _SLASHES = ("#",), ("--",), ("//", "/*", "* ", "*/")
@@ -114,8 +110,6 @@ _HEAD_ENDS = re.compile(r"[{=]|\bdo\b")
 
 
 class _Open:
-    """A definition while its lines come; `own` are those that no inner one took."""
-
     def __init__(self, path: str, *, indent: int, first: int, signature: str) -> None:
         self.path = path
         self.indent = indent
@@ -172,7 +166,6 @@ def read_symbols(text: str, language: str) -> tuple[Symbol, ...]:
 
 
 def _named(lines: Sequence[str], language: str) -> dict[int, str]:
-    """Return which lines define what; a statement that alters or drops defines nothing."""
     if own := _OWN.get(language):
         return own(lines)
     named = {}
@@ -187,7 +180,6 @@ def _named(lines: Sequence[str], language: str) -> dict[int, str]:
 def _leave(
     inside: list[_Open], code: str, indent: int, *, is_sectioned: bool, is_named: bool
 ) -> None:
-    """Drop the definitions that end before a line; one that closes or opens belongs to its own."""
     if is_sectioned:
         if is_named:
             inside.clear()
@@ -199,7 +191,6 @@ def _leave(
 
 
 def _signature(line: str, name: str) -> str:
-    """Return what stands in a line before the body of what can be called, else nothing."""
     called = _PARAMETERS.search(line, line.find(name))
     if called is None:
         return ""

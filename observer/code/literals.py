@@ -1,7 +1,4 @@
-"""Calls that a script in JavaScript writes out, with texts, numbers, lists and objects of these.
-
-What is computed is no value. A name stands for the value that it was bound to.
-"""
+"""Values and calls that a script in JavaScript writes out; what is computed is no value."""
 
 from __future__ import annotations
 
@@ -9,17 +6,15 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from tree_sitter import Node
 
 from observer.code import tree
 
 Literal: TypeAlias = Any
-"""A value of JSON."""
 
 MOST = 200
-"""Most calls, and most names that are bound, of a script."""
 MOST_CHARS = 200_000
 DEEPEST = 20
 DIGITS = 16
@@ -37,19 +32,12 @@ _CODE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,
 _TEXTS = frozenset({"string", "template_string"})
 
 
-class MethodCall(NamedTuple):
-    """A call of a method, and its first argument."""
-
-    method: str
-    argument: Literal
-
-
 class _Computed(Exception):
     """An expression is no value that is written out."""
 
 
-def method_calls(script: str, owner: str) -> list[MethodCall]:
-    """Return the calls of an object's methods whose argument, or its fields, are written out."""
+def method_calls(script: str, owner: str) -> list[tuple[str, Literal]]:
+    """Return an object's methods that are called, with first arguments that are written out."""
     source = script.encode("utf-8", "surrogatepass") if len(script) <= MOST_CHARS else b""
     try:
         found = tree.find_captures(source, "javascript", _QUERY)
@@ -80,12 +68,12 @@ class _Reader:
         except _Computed:
             self._known.pop(self.source(name), None)
 
-    def calls(self, found: Iterator[Mapping[str, list[Node]]]) -> Iterator[MethodCall]:
+    def calls(self, found: Iterator[Mapping[str, list[Node]]]) -> Iterator[tuple[str, Literal]]:
         """Yield the calls whose argument is written out."""
         for one in found:
             for argument in _parts(one["given"][0])[:1]:
                 with suppress(_Computed):
-                    yield MethodCall(self.source(one["method"][0]), self._value(argument))
+                    yield self.source(one["method"][0]), self._value(argument)
 
     def _value(self, node: Node, depth: int = 0) -> Literal:
         if depth > DEEPEST:
@@ -130,7 +118,6 @@ class _Reader:
                 yield name, self._value(value, depth + 1)
 
     def _called(self, node: Node, depth: int) -> str:
-        """Return a text as `String.raw` leaves it, or one of parts that are joined."""
         function = node.child_by_field_name("function") or node
         given = node.child_by_field_name("arguments") or node
         if self.source(function) == "String.raw":

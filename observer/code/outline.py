@@ -1,12 +1,8 @@
 """The outline of a text: every symbol in it, in order, read from its tree or line by line.
 
-A piece of a file is repaired so that it parses alone: an edit shows the lines around a change, cut
-anywhere, often amid a string or between brackets. `repair_fragment` opens before a piece what it
-closes, and the other way round; braces are counted without looking into strings, so the result may
-still not parse.
-
-The text of a symbol leaves out comments and the definitions inside it. Its spacing is normalized,
-so that a difference of layout alone is not a change; significant indentation is kept.
+A piece of a file, cut anywhere, is repaired so that it parses alone: what it closes is opened
+before it, and the other way round, without looking into strings. The text of a symbol leaves out
+comments and the definitions inside it; its spacing is normalized but for significant indentation.
 """
 
 from __future__ import annotations
@@ -16,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -28,11 +24,8 @@ MOST_CHARS = 1 << 20
 """Of a text that is parsed; a longer one is read by its lines."""
 
 
-class ParsedText(NamedTuple):
-    """What a tree says: symbols, and as `code` the lines of the text, blanks for comments."""
-
-    symbols: tuple[Symbol, ...]
-    code: tuple[str, ...]
+ParsedText: TypeAlias = tuple[tuple[Symbol, ...], tuple[str, ...]]
+"""What a tree says: symbols, and as code the lines of the text, blanks for comments."""
 
 
 def outline(text: str, language: str) -> tuple[Symbol, ...]:
@@ -88,11 +81,11 @@ class _Found(NamedTuple):
 
 def _sound(text: str, language: str) -> _Found | None:
     try:
-        for way in repair_fragment(text, GRAMMARS[language]):
-            source = way.text.encode("utf-8", "replace")
+        for way, ahead in _repaired(text, GRAMMARS[language]):
+            source = way.encode("utf-8", "replace")
             nodes = tree.find_nodes(source, language)
             if nodes is not None:
-                return _Found(source, nodes, way.ahead)
+                return _Found(source, nodes, ahead)
     except tree.TooComplex:
         pass
     return None
@@ -123,11 +116,10 @@ def _read(found: _Found, text: str, language: str, kept: slice) -> ParsedText:
         if one.kind == "comment":
             code[one.start : one.end] = _SAYING.sub(b" ", code[one.start : one.end])
     lines = code.decode("utf-8", "replace").split("\n")[kept]
-    return ParsedText(_symbols(found, text, language, with_locals=False), tuple(lines))
+    return _symbols(found, text, language, with_locals=False), tuple(lines)
 
 
 WRAPPER = "_"
-"""The name of what is put around a piece of a file."""
 
 DEEPEST_BRACKET = 150
 """Brackets inside each other; deeper ones are no one's writing, and cost a parser much."""
@@ -146,15 +138,8 @@ _BRACES = re.compile(r"[{}]")
 _SAYING = re.compile(rb"[^\n]")
 
 
-class RepairedFragment(NamedTuple):
-    """A text that can be read alone; `ahead` of its lines were put before the original."""
-
-    text: str
-    ahead: int = 0
-
-
-def repair_fragment(text: str, grammar: Grammar) -> Iterator[RepairedFragment]:
-    """Yield the ways in which a text may be read alone, the likeliest first."""
+def _repaired(text: str, grammar: Grammar) -> Iterator[tuple[str, int]]:
+    """Yield how a text may be read alone, likeliest first, and how many lines are put before it."""
     if grammar.is_indented:
         yield _indented(text, grammar)
         return
@@ -173,7 +158,7 @@ def repair_fragment(text: str, grammar: Grammar) -> Iterator[RepairedFragment]:
         closing = "}" * (opening.count("{") + left)
         whole = f"{text}\n{closing}" if closing else text
         ahead = before + opening
-        yield RepairedFragment(f"{ahead}\n{whole}" if ahead else whole, ahead=bool(ahead))
+        yield f"{ahead}\n{whole}" if ahead else whole, bool(ahead)
 
 
 @lru_cache(maxsize=8)  # what an edit leaves is what the next one finds
@@ -193,7 +178,7 @@ def _count(text: str, parts: Iterable[str]) -> int:
     return sum(map(text.count, parts))
 
 
-def _indented(text: str, grammar: Grammar) -> RepairedFragment:
+def _indented(text: str, grammar: Grammar) -> tuple[str, int]:
     """Begin at the first column, with a header before each indentation that a text returns to."""
     lines = text.split("\n")
     levels: list[int] = []
@@ -204,13 +189,13 @@ def _indented(text: str, grammar: Grammar) -> RepairedFragment:
             if not levels or width < levels[-1]:
                 levels.append(width)
     if not levels:
-        return RepairedFragment(text)
+        return text, 0
     left = levels.pop()
     ahead = [" " * (level - left) + grammar.statement for level in (left, *levels[:0:-1]) if levels]
     body = [line[left:] for line in lines] if left else lines
     if grammar.filler and last.rstrip().endswith(":"):
         body.append(" " * (len(last) - len(last.lstrip()) - left + 4) + grammar.filler)
-    return RepairedFragment("\n".join([*ahead, *body]), ahead=len(ahead))
+    return "\n".join([*ahead, *body]), len(ahead)
 
 
 _QUOTES = "\"'`"
@@ -220,7 +205,6 @@ _DECORATORS = re.compile(r"\A(?:(?:@[\w.]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|#
 _SEPARATOR = re.compile(rb"[ \t]*[,;]")
 _NEWLINE = re.compile(rb"\n")
 _BREAK = re.compile(rb"[;{}]|\n\s*\n")
-"""What stands between a comment and a definition that it is not of."""
 _STATEMENT = re.compile(rb"(?:async\s+)?function\b")
 _KINDS = {"prototype": "function", "local": "function"}
 
@@ -274,7 +258,6 @@ class _Nesting:
             self._hidden = self._open(one._replace(start=start))
 
     def _leave_apart(self, at: int) -> None:
-        """Give the comments that do not stand right before a place to what they stand in."""
         if not self._ahead:
             return
         end = self._ahead[-1].end
@@ -284,7 +267,6 @@ class _Nesting:
             self._ahead = []
 
     def _open(self, one: FoundNode) -> int:
-        """Put a definition into what it stands in; return where the next one may begin."""
         around = self._inside[-1]
         path = (*around.path, *_names(one))
         if one.kind == "hidden" or len(path) > (DEEPEST_KEY if one.kind in DATA else DEEPEST):
@@ -342,7 +324,6 @@ class _Nesting:
 
 
 def _names(one: FoundNode) -> tuple[str, ...]:
-    """Return what a definition adds to the path: its owner if it has one, and its name."""
     if one.name == WRAPPER:
         return ()
     if one.kind == "scope":
@@ -360,7 +341,6 @@ def _owner(name: str) -> tuple[str, ...]:
 
 
 def _said(one: _Open, text: bytes, end: int) -> str:
-    """Return the text of a definition up to a place, without what is cut out of it."""
     pieces = []
     at = one.found.start
     for start, behind in one.cuts:

@@ -1,7 +1,6 @@
 """Finding definitions in a syntax tree: the grammars, what in their trees is one, and the search.
 
-The only home of tree-sitter. A grammar is loaded when the first text of its language comes. Work
-is bounded by the parser's steps, not by a clock, so that a text always gets the same answer.
+Work is bounded by the parser's steps, not by a clock, so that a text always gets the same answer.
 
 A query captures the definition under its kind, its ``@name``, and the ``@body`` before which its
 signature ends. An earlier pattern goes before a later one that finds the same name. Beside the
@@ -9,12 +8,10 @@ kinds there are:
 
 - ``@scope``: what names the definitions inside it, and is none itself;
 - ``@owner``: the type that a function belongs to without standing in it;
-- ``@hidden``: nothing inside is a definition;
 - ``@prototype``: a function, unless it stands in another;
-- ``@local``: a function that is a symbol of its own only where no other definition is around it;
+- ``@local``: a function that is a symbol only where no other definition is around it;
 - ``@variable``: a constant, if it stands outermost in its file;
-- ``@decorator``: belongs to the definition behind it;
-- ``@comment``: says nothing.
+- ``@hidden``: nothing inside is a definition; ``@decorator``: belongs to what is behind it.
 """
 
 from __future__ import annotations
@@ -28,23 +25,17 @@ from typing import NamedTuple, TypeAlias
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 CALLED = frozenset({"function", "class", "prototype"})
-"""Kinds with a signature."""
 DATA_LANGUAGES = frozenset({"json", "yaml", "toml"})
-"""Languages of keys."""
 DATA = frozenset({"key", "table"})
-"""Kinds that hold data: of what came or went only the outermost is named."""
 DEEPEST = 12
-"""Definitions inside each other that are distinguished."""
 DEEPEST_KEY = 3
-"""How many names the path of a key has at most."""
 
 
 class Grammar(NamedTuple):
     """How a language is read.
 
-    `member` and `statement` are what a piece of a file is put behind, so that it can be read where
-    it begins inside a type, or inside a function; `before` is what every text needs before it,
-    `filler` what stands for a body that is missing.
+    A piece of a file that begins inside a type or function is put behind `member` or `statement`,
+    any text behind `before`; `filler` stands for a missing body.
     """
 
     package: str
@@ -262,7 +253,6 @@ GRAMMARS = {
 MOST_STEPS = 600
 """Reports of progress after which a parser is stopped; each stands for about 100 characters."""
 STEP_BYTES = 18
-"""Of a long text, for which a parser may report progress once."""
 LENIENT_BYTES = 128 << 10
 """Of a text that may be broken somewhere else; what recovers from an error takes quadratic time."""
 LENIENT_QUERY_BYTES = 8 << 10
@@ -270,7 +260,6 @@ LENIENT_QUERY_BYTES = 8 << 10
 MOST_FOUND = 3_000
 """Nodes that a text may hold of what patterns look for."""
 FOUND_BYTES = 10
-"""Of a long text, for which it may hold one such node."""
 COMPARED_BYTES = 4_096
 """What of a text is read at once for a pattern; a longer node is read in several steps."""
 DEEPEST_NODE = 80
@@ -283,7 +272,6 @@ _NAMELESS = frozenset({"comment", "hidden", "decorator"})
 _WRAPPING = frozenset({"reference_declarator", "parenthesized_declarator"})
 
 Span: TypeAlias = tuple[int, int]
-"""The places in a text where a part of it begins and ends."""
 
 
 class FoundNode(NamedTuple):
@@ -409,7 +397,6 @@ def _matches(
 def _read(
     text: bytes, captures: dict[str, list[Node]]
 ) -> Iterator[tuple[tuple[str, int], FoundNode]]:
-    """Yield what one match found, by what distinguishes it from other matches."""
     kind = next(name for name in captures if name not in _PARTS and not name.startswith("_"))
     node = captures[kind][0]
     start, end = node.start_byte, node.end_byte

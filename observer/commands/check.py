@@ -1,13 +1,7 @@
 """What a command checks, which green run covers which red one, and what may change it.
 
-Part of interpretation (step 6). A check is a checker (`pytest`, `go test`, a script `lint`) and a
-scope: folders and files, filters, and options that make it stricter. A green run covers a red one
-of the same checker if its scope includes that of the red one, and no filter of it is narrower.
-What a task such as `make test` runs is learned from what it prints.
-
-A check may pass after package managers, fixers and formatters, generators, services, in-place
-editors and deletions, and git where it brings in other work (`fix_kind`). Scripts of a project
-count by their names: `lint:fix`, `db:migrate`.
+A check is a checker (`pytest`, `go test`, a script `lint`) and a scope: folders and files, filters,
+and options that make it stricter.
 """
 
 from __future__ import annotations
@@ -19,19 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from observer.commands.check_tools import (
-    EXACT,
-    NEUTRAL,
-    NEUTRAL_VALUED,
-    RECURSIVE,
-    SELECTING,
-    STRICT,
-    STRICT_VALUES,
-    WIDER,
-    Checker,
-    Kind,
-    checker_of,
-)
+from observer.commands import check_tools as table
 from observer.commands.command_line import SimpleCommand
 from observer.commands.runners import XARGS, chosen_package, program_name, unquoted
 from observer.core.text import distinct, one_line, relative, word_set
@@ -54,23 +36,20 @@ _MANIFESTS = word_set("--manifest-path --justfile")
 _PARTIAL = re.compile(r"unit|e2e|integration|smoke|quick|fast|watch|staged|changed|affected")
 
 
-_LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures --failed --rerun-failed")
-"""With these a run looks at what failed last, and at nothing else."""
+LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures --failed --rerun-failed")
 
 
 class CheckIdentity(Value):
     """What a command checks. `base` is the same for equal checks, `tool` the program.
 
-    `paths` are folders and files relative to the project, "" for all of it; a Go package without
-    those below it ends in `*`. `filters` choose among what is there, `strict` make it harder to
-    pass. `is_given` holds where the paths stand in the command, `is_task` for what the project
-    itself defines. `task` is the name of the task that ran it where only the output names the
-    checker, and nothing its scope.
-    `is_fixer` holds for a formatter or linter that rewrites what it finds: it may fail, but its
-    success is not a pass.
+    `paths` are relative to the project, "" for all of it; a Go package without those below it ends
+    in `*`. `filters` choose among what is there, `strict` make it harder to pass. `is_given` holds
+    where the paths stand in the command, `is_task` for what the project itself defines. `task` ran
+    it where only the output names the checker. A success of what `is_fixer`, which rewrites what it
+    finds, is no pass.
     """
 
-    kind: Kind
+    kind: table.Kind
     base: str
     tool: str = ""
     folder: str = ""
@@ -82,20 +61,10 @@ class CheckIdentity(Value):
     task: str = ""
     is_fixer: bool = False
 
-    @property
-    def is_guess(self) -> bool:
-        """Whether only the output of a task names the checker."""
-        return bool(self.task)
-
-    @property
-    def is_of_last_failed(self) -> bool:
-        """Whether it is a run of what failed last, whichever tests these are."""
-        return not _LAST_FAILED.isdisjoint(self.filters)
-
 
 def check_of(part: SimpleCommand, folder: str, root: str = "") -> CheckIdentity | None:
     """Return what a simple command checks in a folder of the project; None if nothing of it."""
-    checker = checker_of(part.words)
+    checker = table.checker_of(part.words)
     if checker is None:
         return None
     scope = _Scope(checker, folder, root, chosen_package(part.wrapping))
@@ -139,13 +108,10 @@ def clears(green: CheckIdentity, red: CheckIdentity) -> bool:
 def answers(green: CheckIdentity, red: CheckIdentity, tests: Iterable[str], place: str) -> bool:
     """Return True if a pass answers a failure.
 
-    Args:
-        green: what passed; of a run of what failed last, the rest had passed before.
-        red: what had failed.
-        tests: all the tests that had failed; empty if they are not all known.
-        place: where the one error was; empty if there were more, or it is unknown.
+    `tests` are all that had failed, empty if they are not all known; `place` is where the one error
+    was, empty if there were more.
     """
-    left = tuple(one for one in green.filters if one not in _LAST_FAILED)
+    left = tuple(one for one in green.filters if one not in LAST_FAILED)
     green = msgspec.structs.replace(green, filters=left)
     if green.is_fixer and not red.is_fixer:
         return False
@@ -154,17 +120,12 @@ def answers(green: CheckIdentity, red: CheckIdentity, tests: Iterable[str], plac
     return clears(green, red) or (is_chosen and is_comparable(green, red))
 
 
-def is_same_check(one: CheckIdentity, other: CheckIdentity) -> bool:
-    """Return True if both check the same, whether or not they fix what they find."""
-    return covers(one, other) and covers(other, one)
-
-
 def is_comparable(green: CheckIdentity, red: CheckIdentity) -> bool:
     """Return True if what passes in one run would pass in the other, as far as both look at it."""
-    is_vague = green.is_task or green.is_guess
+    is_vague = green.is_task or bool(green.task)
     if not is_same_checker(green, red) or not (is_vague or set(red.strict) <= set(green.strict)):
         return False
-    return green.folder == red.folder or green.is_given or green.base.startswith(RECURSIVE)
+    return green.folder == red.folder or green.is_given or green.base.startswith(table.RECURSIVE)
 
 
 def is_within_scope(green: CheckIdentity, red: CheckIdentity) -> bool:
@@ -174,15 +135,12 @@ def is_within_scope(green: CheckIdentity, red: CheckIdentity) -> bool:
 
 def is_same_checker(green: CheckIdentity, red: CheckIdentity) -> bool:
     """Return True if a pass of one checker says something about the other's failure."""
-    return green.base == red.base or green.base in WIDER.get(red.base, ())
+    return green.base == red.base or green.base in table.WIDER.get(red.base, ())
 
 
 def selects_test(check: CheckIdentity, name: str, place: str = "") -> bool:
-    """Return True if a run looks at a test of this name, or at the place of its failure.
-
-    The test is one that failed when it ran last.
-    """
-    filters = [one for one in check.filters if one not in _LAST_FAILED]
+    """Return True if a run looks at a test, which failed when it ran last, or at its place."""
+    filters = [one for one in check.filters if one not in LAST_FAILED]
     chosen = (one.partition("=")[2].strip("'\"^$") for one in filters)
     if filters and not any(one and one in name for one in chosen):
         return False
@@ -202,7 +160,9 @@ def _inside(path: str, place: str) -> bool:
 class _Scope:
     """Reads the words behind a checker: where, what, through which filter, how strictly."""
 
-    def __init__(self, checker: Checker, folder: str, root: str, around: Mapping[str, str]) -> None:
+    def __init__(
+        self, checker: table.Checker, folder: str, root: str, around: Mapping[str, str]
+    ) -> None:
         self._checker = checker
         self._root = root
         self.folder = folder
@@ -229,24 +189,23 @@ class _Scope:
             return 2
         if name in _AT or name in _MANIFESTS:
             self._enter(value, is_file=name in _MANIFESTS)
-        elif name in STRICT_VALUES and value and value.startswith(STRICT_VALUES[name]):
+        elif name in table.STRICT_VALUES and value and value.startswith(table.STRICT_VALUES[name]):
             self.strict.append(f"{name}={value}")
-        elif name in EXACT.get(base, EXACT[""]):
+        elif name in table.EXACT.get(base, table.EXACT[""]):
             self.filters.append(f"{name.lstrip('-')}={value}")
             self.strict.append(self.filters[-1])
-        elif name in SELECTING.get(base, SELECTING[""]):
+        elif name in table.SELECTING.get(base, table.SELECTING[""]):
             self.filters.append(f"{name.lstrip('-')}={value}")
-        elif name not in NEUTRAL_VALUED and name not in NEUTRAL.get(base, ()):
+        elif name not in table.NEUTRAL_VALUED and name not in table.NEUTRAL.get(base, ()):
             self._take_alone(word)
             return 1
         return steps
 
     def _take_alone(self, word: str) -> None:
-        """Take a word that has no value behind it."""
         is_chosen = word.startswith("-D") and "test" in word.partition("=")[0].lower()
         if _NARROWING.match(word) or is_chosen:
             self.filters.append(word)
-        elif word.partition(":")[0] in STRICT:
+        elif word.partition(":")[0] in table.STRICT:
             self.strict.append(word)
         elif word[0] not in "-+…" and "=" not in word and not _FROM_FILE.match(word):
             self._targets.append(unquoted(word))
@@ -259,7 +218,6 @@ class _Scope:
         self.folder = "" if entered == "." else entered
 
     def _placed(self) -> list[str]:
-        """Return the targets as paths of the project; none if they all lie outside."""
         is_go = self._checker.base.startswith("go ")
         if self._checker.is_task:
             self.filters += self._targets
@@ -287,12 +245,8 @@ class _Scope:
 
 
 FixKind = Literal["", "fixer", "install", "generate", "service", "files", "git"]
-"""What a command does about a failure.
-
-`fixer` rewrites code (formatters, `--fix`), `install` changes what is installed, `generate` makes
-code, schemas or data, `service` starts or stops something that runs, `files` changes or deletes
-files, `git` brings in other work.
-"""
+"""What a command does about a failure; a `fixer` rewrites code, a `service` is started or
+stopped."""
 
 _TABLE: dict[FixKind, tuple[tuple[str, str], ...]] = {
     "fixer": (
@@ -338,37 +292,27 @@ _ALWAYS: dict[str, FixKind] = {
     **dict.fromkeys(word_set("kill pkill killall"), "service"),
 }
 _WITH_OPTION: dict[str, tuple[FixKind, tuple[str, ...]]] = {
-    "sed": ("files", ("-i",)),
-    "perl": ("files", ("-pi", "-i")),
-    "gofmt": ("fixer", ("-w",)),
-    "goimports": ("fixer", ("-w",)),
-    "gofumpt": ("fixer", ("-w",)),
-    "prettier": ("fixer", ("--write", "-w")),
-    "eslint": ("fixer", ("--fix",)),
+    **dict.fromkeys(word_set("gofmt goimports gofumpt shfmt"), ("fixer", ("-w",))),
     **dict.fromkeys(
         word_set(
-            "stylelint golangci-lint ruff oxlint standard xo standardrb swiftlint markdownlint"
-            " markdownlint-cli2 next ng"
+            "eslint stylelint golangci-lint ruff oxlint standard xo standardrb swiftlint cargo"
+            " markdownlint markdownlint-cli2 next ng"
         ),
         ("fixer", ("--fix",)),
     ),
-    "shfmt": ("fixer", ("-w",)),
-    "clang-format": ("fixer", ("-i",)),
-    "biome": ("fixer", ("--write", "--apply", "--fix")),
+    "prettier": ("fixer", ("--write", "-w")), "clang-format": ("fixer", ("-i",)),
+    "biome": ("fixer", ("--write", "--apply", "--fix")), "ktlint": ("fixer", ("-F", "--format")),
     "rubocop": ("fixer", ("-a", "-A", "--autocorrect", "--auto-correct")),
-    "ktlint": ("fixer", ("-F", "--format")),
-    "cargo": ("fixer", ("--fix",)),
-    "jest": ("generate", ("-u", "--updateSnapshot")),
-    "vitest": ("generate", ("-u", "--update")),
+    "sed": ("files", ("-i",)), "perl": ("files", ("-pi", "-i")),
+    "jest": ("generate", ("-u", "--updateSnapshot")), "vitest": ("generate", ("-u", "--update")),
     "pytest": ("generate", ("--snapshot-update",)),
-}
+}  # fmt: skip
 _RUNNERS = word_set(
     """
     npm yarn pnpm bun make just task mise nx turbo rake rails gradle gradlew mvn mvnw composer
     artisan manage.py php python mix deno grunt gulp invoke nox tox hatch pdm poe
     """
 )
-"""Programs whose words name scripts, tasks or targets of the project."""
 _SCRIPTS: dict[FixKind, re.Pattern[str]] = {
     "fixer": re.compile(
         r"(?i)(?:^|[:_.-])(?:auto)?(?:fix|fmt|write|prettify)(?:$|[:_.-])|^format$|^format:(?!check)"
@@ -419,8 +363,5 @@ def fix_kind(part: SimpleCommand) -> FixKind:
 
 
 def rewrites(part: SimpleCommand) -> bool:
-    """Return True for a formatter or linter that fixes what it finds, and a script named so.
-
-    Its success says that it could do so, and nothing about a check that only looks.
-    """
+    """Return True for what mends what it finds: its success says nothing of what only looks."""
     return fix_kind(part) == "fixer"

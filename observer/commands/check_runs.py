@@ -1,12 +1,7 @@
 """Which checks a command line ran, and which of them its outcome proves green or red.
 
-Part of interpretation (step 6). What a project's tasks and git hooks check is learned from what
-they print: `make test` that prints `go test ./...` is that check; where a task prints nothing, the
-checkers that its output names are what it ran, with unknown scope.
-
-An exit code is that of what stands behind `&&`, not for what is before a pipe or a `;`; there, only
-what the output says counts. A program that was not found, a refused call and one that was stopped
-judged nothing.
+What tasks and git hooks of a project check is learned from what they print; where a task prints
+nothing, the checkers that its output names are what it ran, with unknown scope.
 """
 
 from __future__ import annotations
@@ -18,18 +13,11 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
+from observer.commands import check_tools as table
 from observer.commands import command_line
 from observer.commands.check import CheckIdentity, check_of, rewrites
-from observer.commands.check_tools import (
-    CHECKER_BY_COUNTS,
-    CHECKER_BY_OUTPUT,
-    KIND_OF_CHECKER,
-    LIFECYCLE,
-    OUTPUT_NAMES,
-    PROGRAMS,
-    Kind,
-    base_task_name,
-)
 from observer.commands.command_line import SimpleCommand
 from observer.commands.ending import ended, exit_code_of, reported, start_failure
 from observer.commands.result import CommandResult
@@ -38,7 +26,6 @@ from observer.core.events import Command
 from observer.core.text import one_line, relative, uncoloured, word_set
 
 Tasks = Mapping[str, tuple[CheckIdentity, ...]]
-"""What tasks turned out to check, by `task_key`."""
 _CHARS = 12_000
 _LINE_CHARS = 300
 _INNER = 12
@@ -52,7 +39,6 @@ _VERSION = re.compile(r"\bv?\d+\.\d+")
 _HOOKED = word_set("commit push")
 _UNHOOKED = word_set("--no-verify -n --dry-run --abort")
 _UNKNOWN = "/"
-"""An unknown folder: outside of every project."""
 BELOW = " (in "
 _OWN = word_set("git gh cd export source . set unset")
 _EXPANDED = frozenset("$~`")
@@ -62,9 +48,8 @@ _SAID = re.compile(r"(?:^|; )([\w-]+): ")
 class CheckResults(NamedTuple):
     """What a command line proves.
 
-    The pass of any of `failed` clears the failure: of several, one failed and it is unknown which,
-    or a task failed in what it runs. `head` is the command that failed, as it works here;
-    `learned` is what tasks turned out to run, `unread` the checks that ran to an unknown end.
+    The pass of any of `failed` clears the failure. `head` is the command that failed, as it works
+    here; `learned` is what tasks turned out to run, `unread` the checks that ran to an unknown end.
     """
 
     passed: tuple[CheckIdentity, ...] = ()
@@ -93,31 +78,26 @@ def is_hook(check: CheckIdentity) -> bool:
     return check.is_task and check.base.startswith("git ")
 
 
-def checks_in(parts: Sequence[SimpleCommand], root: str, cwd: str) -> Iterator[TaskCheck]:
-    """Yield the checks of a command line that starts in a folder."""
-    folder = _folder(root, cwd)
-    for place, part in enumerate(parts):
+@lru_cache(maxsize=1024)
+def checks_of(command: str, root: str, cwd: str) -> tuple[TaskCheck, ...]:
+    """Return the checks of a command line that starts in a folder; several readers ask."""
+    folder, found = _folder(root, cwd), []
+    for place, part in enumerate(command_line.simple_commands(command)):
         if part.words[0] in {"cd", "pushd"}:
             folder = _entered(folder, part.words[1:], root)
         elif check := check_of(part, folder, root):
-            yield TaskCheck(place, check)
+            found.append(TaskCheck(place, check))
         elif program_name(part.words[0]) == "git" and _UNHOOKED.isdisjoint(part.words):
             for verb in [word for word in part.words[1:] if word in _HOOKED][:1]:
                 hook = CheckIdentity(kind="all", base=f"git {verb}", tool="git", is_task=True)
-                yield TaskCheck(place, hook)
-
-
-@lru_cache(maxsize=1024)
-def checks_of(command: str, root: str, cwd: str) -> tuple[TaskCheck, ...]:
-    """Return the checks of a command line as `checks_in` yields them; several readers ask."""
-    return tuple(checks_in(command_line.simple_commands(command), root, cwd))
+                found.append(TaskCheck(place, hook))
+    return tuple(found)
 
 
 def check_ran(command: str, tool: str, *, root: str, cwd: str) -> CheckIdentity | None:
     """Return what a command line checks, as the part of it that its result, of `tool`, is about.
 
-    Of programs that are not known as checkers, only the same words are the same check. None if it
-    only looks, or is about git's own affairs.
+    Of unknown programs only the same words are the same check. None if it only looks, or is git's.
     """
     parts = command_line.simple_commands(command)
     able = [
@@ -149,47 +129,45 @@ def folder_of(parts: Sequence[SimpleCommand], root: str, cwd: str) -> str:
 
 
 def located_head(command: str, *, root: str, cwd: str) -> str:
-    """Return the head of a command line and, if that is below the root, where it runs.
-
-    `pytest` of one package passing says nothing about `pytest` of another.
-    """
+    """Return the head of a command line and, if that is below the root, where it runs."""
     head = command_line.parse_command_line(command).head
     folder = folder_of(command_line.simple_commands(command), root, cwd)
     is_below = bool(folder) and not folder.startswith("/") and _EXPANDED.isdisjoint(folder)
     return f"{head}{BELOW}{folder})" if root and is_below else head
 
 
-def inferred_check(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
+def inferred_check(task: CheckIdentity, kind: table.Kind, base: str) -> CheckIdentity:
     """Return a check that a task ran, inferred from its output: its scope is that of the task."""
-    return CheckIdentity(
-        kind=kind,
-        base=base,
-        tool=task.tool,
-        folder=task.folder,
-        paths=task.paths,
-        filters=task.filters,
-        task=task.base.partition(" ")[2] or task.base,
-        is_fixer=task.is_fixer,
-    )
+    name = task.base.partition(" ")[2] or task.base
+    return replace(task, kind=kind, base=base, task=name, strict=(), is_given=False, is_task=False)
 
 
 def learn_tasks(
-    ran: Sequence[TaskCheck], output: str, root: str, *, reported: Mapping[str, Kind], known: Tasks
+    ran: Sequence[TaskCheck],
+    output: str,
+    root: str,
+    *,
+    reported: Mapping[str, table.Kind],
+    known: Tasks,
 ) -> dict[str, tuple[CheckIdentity, ...]]:
     """Return what a task turned out to run, by the commands that it printed before it ran them.
 
-    Of several tasks it is unknown which ran what. Of hooks all that was ever seen counts, since
-    each run of them stops at the first failure.
+    Of hooks all that was ever seen counts, since each run of them stops at the first failure.
     """
     tasks = [one.check for one in ran if one.check.is_task]
     if len(tasks) != 1:
         return {}
     (task,) = tasks
     own = {one.check.base for one in ran}
-    lines = (line.strip() for line in uncoloured(output[:_CHARS]).split("\n"))
-    commands = (_command(line) for line in lines if len(line) < _LINE_CHARS)
-    printed = (checks_of(line, root, f"{root}/{task.folder}") for line in commands if line)
-    found = [one.check for ran in printed for one in ran if one.check.base not in own]
+    found = []
+    for line in map(str.strip, uncoloured(output[:_CHARS]).split("\n")):
+        printed = _PRINTED.match(line) if len(line) < _LINE_CHARS else None
+        is_bare = (
+            " " in line and line.partition(" ")[0] in table.PROGRAMS and not _VERSION.search(line)
+        )
+        if printed or (is_bare and len(line) < _LINE_CHARS):
+            shown = checks_of(printed[1] if printed else line, root, f"{root}/{task.folder}")
+            found += [one.check for one in shown if one.check.base not in own]
     if is_hook(task):
         signed = (inferred_check(task, kind, base) for base, kind in reported.items())
         found = [*known.get(task_key(task), ()), *found, *signed]
@@ -197,12 +175,12 @@ def learn_tasks(
     return {task_key(task): kept} if kept and kept != known.get(task_key(task)) else {}
 
 
-def _judges(tool: str, result: CommandResult) -> list[tuple[Kind, str]]:
-    if tool in CHECKER_BY_COUNTS:
-        return [CHECKER_BY_COUNTS[tool][result.passed is None]]
-    if tool in CHECKER_BY_OUTPUT:
-        return [CHECKER_BY_OUTPUT[tool]]
-    return [(KIND_OF_CHECKER[tool], tool)] if tool in KIND_OF_CHECKER else []
+def _judges(tool: str, result: CommandResult) -> list[tuple[table.Kind, str]]:
+    if tool in table.CHECKER_BY_COUNTS:
+        return [table.CHECKER_BY_COUNTS[tool][result.passed is None]]
+    if tool in table.CHECKER_BY_OUTPUT:
+        return [table.CHECKER_BY_OUTPUT[tool]]
+    return [(table.KIND_OF_CHECKER[tool], tool)] if tool in table.KIND_OF_CHECKER else []
 
 
 def _folder(root: str, cwd: str) -> str:
@@ -224,13 +202,6 @@ def _entered(folder: str, words: Sequence[str], root: str) -> str:
     return "" if path == "." else path
 
 
-def _command(line: str) -> str:
-    if found := _PRINTED.match(line):
-        return found.group(1)
-    is_bare = line.partition(" ")[0] in PROGRAMS and " " in line and not _VERSION.search(line)
-    return line if is_bare else ""
-
-
 _HEAD_CHARS = 120
 _LAST_CHARS = 400
 _SHORT_CHARS = 200
@@ -244,19 +215,6 @@ _ASIDE = word_set(
     "git gh cd export source . set unset pushd popd echo printf exit true sleep rm mkdir cp mv"
     " touch"
 )
-_NAME = r"([\w:./@-]{1,80})"
-_BLAMED = re.compile(
-    rf"ifecycle script `{_NAME}` failed|^npm ERR! \S{{1,200}} {_NAME}: `"
-    rf"|^error: script \"{_NAME}\" exited with code|^error: [Rr]ecipe `{_NAME}` failed"
-    rf"|^g?make(?:\[\d+\])?: \*\*\* \[(?:[^\]\n]{{1,200}}: )?{_NAME}\] Error"
-    rf"|ailed to run task \"{_NAME}\"|^Execution failed for task '{_NAME}'"
-    rf"|^Script \S[^\n]{{0,300}} handling the {_NAME} event returned with error code"
-    rf"|^\[{_NAME}\] ERROR task failed",
-    re.MULTILINE,
-)
-"""How runners name the task that failed."""
-_RUNNER_FAILED = {"pnpm": "ELIFECYCLE", "yarn": "error Command failed with exit code"}
-"""How runners end whose task failed, without its name."""
 _SETTING_ASIDE = word_set("stash worktree bisect")
 
 
@@ -267,21 +225,13 @@ class _Line(NamedTuple):
     result: CommandResult
     parts: Sequence[SimpleCommand]
     ran: Sequence[TaskCheck]
-    reported: Mapping[str, Kind]
+    reported: Mapping[str, table.Kind]
 
 
 def check_results_of(
     body: Command, result: CommandResult, *, root: str, cwd: str, tasks: Tasks
 ) -> CheckResults:
-    """Return which checks a command that ended proves green or red.
-
-    Args:
-        body: the command.
-        result: how it went.
-        root: folder of the project.
-        cwd: folder of the shell.
-        tasks: what is known of the project's tasks.
-    """
+    """Return which checks a command that ended proves green or red; `tasks` are those known."""
     parts = command_line.simple_commands(body.command)
     if not root or not result.was_run or sets_work_aside(parts):
         return CheckResults()
@@ -317,7 +267,15 @@ def _passed(line: _Line) -> Iterator[CheckIdentity]:
             continue  # git neither says that it has committed or pushed, nor next to nothing
         behind = line.parts[one.place + 1 :]
         is_proven = ended(line.body) is True or (is_good and _is_chain(behind))
-        if is_proven or _signed(one, line) or _led_on(one, line):
+        if (
+            is_proven
+            or _signed(one, line)
+            or any(  # a later check that printed something runs only where this one has passed
+                _signed(other, line) and _is_chain(line.parts[one.place + 1 : other.place + 1])
+                for other in line.ran
+                if other.place > one.place
+            )
+        ):
             yield one.check
             yield from one.inner
             if one.check.is_task:
@@ -328,10 +286,10 @@ def _passed(line: _Line) -> Iterator[CheckIdentity]:
 def _signed(one: TaskCheck, line: _Line) -> bool:
     """Return True if the output is that of this check, or of what its task runs."""
     bases = {each.base for each in (one.check, *one.inner)}
-    if not (bases | {OUTPUT_NAMES.get(base, base) for base in bases}).isdisjoint(line.reported):
+    if not bases.isdisjoint(line.reported):
         return True
     program = one.check.base.partition(" ")[0]
-    if program in LIFECYCLE and any(base.startswith(f"{program} ") for base in line.reported):
+    if program in table.LIFECYCLE and any(base.startswith(f"{program} ") for base in line.reported):
         return True
     if len(line.ran) == 1 and any(  # `cargo clippy` ends as a build does
         kind == one.check.kind or base.split()[0] in {program, "compiler"}
@@ -345,24 +303,14 @@ def _signed(one: TaskCheck, line: _Line) -> bool:
     )
 
 
-def _led_on(one: TaskCheck, line: _Line) -> bool:
-    """Return True if a later check printed something that runs only where this one has passed."""
-    return any(
-        _signed(other, line) and _is_chain(line.parts[one.place + 1 : other.place + 1])
-        for other in line.ran
-        if other.place > one.place
-    )
-
-
 def _is_chain(parts: Sequence[SimpleCommand]) -> bool:
     return all(part.sign == "&&" for part in parts)
 
 
 def _failed(line: _Line) -> CheckResults:
-    """Return the check that failed, what its task ran of it, and what had passed before it."""
     judges = _judges(line.result.tool, line.result)
     line = line._replace(reported={base: kind for kind, base in judges})
-    signed = _blamed(line) or [one for one in line.ran if _signed(one, line)]
+    signed = [one for one in line.ran if _signed(one, line)]
     if (line.reported and not signed) or _judged_nothing(line):
         return CheckResults()
     if line.result.passed and not line.result.failed and len(line.ran) > len(signed) > 0:
@@ -373,22 +321,7 @@ def _failed(line: _Line) -> CheckResults:
     return _by(signed[0], line) if signed else _unsigned(line)
 
 
-def _blamed(line: _Line) -> list[TaskCheck]:
-    """Return the check that failed, if a runner says that it was its task."""
-    names = {
-        base_task_name(name.rpartition(":")[2] if name[0] == ":" else name)
-        for found in _BLAMED.findall(line.body.output)
-        for name in filter(None, found)
-    }
-    ended = {tool for tool, said in _RUNNER_FAILED.items() if said in line.body.output}
-    of_task = [one for one in line.ran if one.check.base.rpartition(" ")[2] in names]
-    of_runner = [one for one in line.ran if one.check.is_task and one.check.tool in ended]
-    found = of_task or of_runner
-    return found if len(found) == 1 else []
-
-
 def _judged_nothing(line: _Line) -> bool:
-    """Return True if what was to be run, or a test of that name, was not there, or was stopped."""
     result, output = line.result, line.body.output
     if result.passed or result.failed:
         return False
@@ -442,7 +375,6 @@ def _unsigned(line: _Line) -> CheckResults:
 
 
 def _head(ran: Sequence[TaskCheck], line: _Line) -> str:
-    """Return the command that failed as it works here, and where, if that is below the root."""
     shown = " && ".join(line.parts[one.place].shown for one in ran)
     folder = ran[0].check.folder
     return f"{one_line(shown, _HEAD_CHARS)}{f' (in {folder})' if folder else ''}"

@@ -1,10 +1,7 @@
 """Which commands check code, by which of their words, and what kind of check they run.
 
-Part of interpretation (step 6). The tables come first: programs that check code, those that run the
-tasks of a project, and what their options say. Tests, type checks, linters, formatters that only
-check, and builds are checks; everything else that is run, such as a built program or a one-off
-script, is not. The name of a task says what it checks, apart from the part that says it fixes
-files.
+Tests, type checks, linters, formatters that only check, and builds are checks; a built program or a
+one-off script is not. The name of a task says what it checks.
 """
 
 from __future__ import annotations
@@ -19,7 +16,6 @@ from observer.core.text import word_set
 Kind = Literal["test", "types", "lint", "format", "build", "all", ""]
 """What is checked; `all` is a task that does several of these."""
 STATIC = frozenset({"lint", "format", "types"})
-"""Kinds of checks that read the code, and name the file at fault."""
 
 ALWAYS: dict[Kind, str] = {
     "test": "pytest unittest nose2 trial tox nox jest vitest mocha ava tap jasmine karma rspec"
@@ -32,36 +28,25 @@ ALWAYS: dict[Kind, str] = {
     " pycodestyle pyflakes pydocstyle pre-commit prek lefthook knip jshint standard xo codespell",
     "build": "webpack rollup esbuild tsup ninja javac",
 }
-"""Programs that only check."""
 ALIASES = {
     "py.test": "pytest", "basedpyright": "pyright",
     "dmypy": "mypy", "vue-tsc": "tsc", "mvnw": "mvn", "gradlew": "gradle", "pest": "phpunit",
     "paratest": "phpunit", "prek": "pre-commit", "docker-compose": "docker", "podman": "docker",
 }  # fmt: skip
 RUNNING = {"gotestsum": "go test", "ginkgo": "go test"}
-"""Programs that only run another's tests."""
 RUNNING_OTHERS = word_set("pre-commit lefthook tox nox")
-"""Programs that run what a project lists: the output is that of others."""
-_XCODE_CHOOSING = word_set("-scheme -project -workspace -target -testPlan")
-_XCODE_NEUTRAL = word_set(
-    "-destination -configuration -sdk -arch -derivedDataPath -resultBundlePath -xcconfig -toolchain"
-    " -jobs -archivePath -maximum-parallel-testing-workers -parallel-testing-enabled"
-    " -enableCodeCoverage"
-)
-_XCODE = _XCODE_CHOOSING | _XCODE_NEUTRAL
 _SUBCOMMANDS: dict[Kind, str] = {
     "test": """
         go test; cargo test t nextest; dotnet test; deno test; bun test; flutter test; dart test
         swift test; zig test; mix test; sbt test; stack test; cabal test; bazel test
         bazelisk test: bazel test; rails test: minitest; rails spec: rspec; artisan test: phpunit
-        manage.py test: django test; playwright test; xcodebuild test test-without-building
-        meson test; ng test; hatch test: pytest
+        manage.py test: django test; playwright test; meson test; ng test; hatch test: pytest
     """,
     "types": "deno check; mix dialyzer: dialyzer; astro check; flow check: flow",
     "lint": """
         go vet; cargo clippy; cargo deny; deno lint; ruff check; biome check lint ci: biome
         flutter analyze: dart analyze; dart analyze; mix credo; manage.py check: django check
-        xcodebuild analyze; next lint: eslint; ng lint; terraform validate; helm lint; buf lint
+        next lint: eslint; ng lint; terraform validate; helm lint; buf lint
     """,
     "format": """
         cargo fmt; dotnet format; deno fmt; ruff format; biome format; mix format; hatch fmt
@@ -70,13 +55,12 @@ _SUBCOMMANDS: dict[Kind, str] = {
     "build": """
         go build install; cargo build check b; cargo doc; dotnet build publish; bun build
         swift build; zig build; mix compile; sbt compile; stack build; cabal build; bazel build
-        bazelisk build: bazel build; xcodebuild build build-for-testing archive; meson compile
+        bazelisk build: bazel build; meson compile
         vite build; next build; nuxt build; astro build; ng build; docker build
     """,
 }
 """Programs and those of their subcommands that check; a checker is called by the first of these."""
 VERBS: dict[str, dict[str, tuple[Kind, str]]] = {}
-"""Program -> subcommand -> (kind, checker)."""
 for _kind, _rows in _SUBCOMMANDS.items():
     for _row in re.split(r";|\n", _rows):
         _words, _, _checker = _row.strip().partition(": ")
@@ -92,22 +76,18 @@ FORMATTERS = word_set(
     "black isort prettier gofmt gofumpt goimports rustfmt dprint shfmt php-cs-fixer pint"
     " clang-format"
 )
-"""Formatters: with an option they only check, without it they leave nothing to complain of."""
 SCRIPTS = word_set("npm pnpm yarn bun turbo lerna composer")
-"""What runs the scripts of a package, by their names."""
 RUN = word_set("run run-script r")
 TASKS = {
     **dict.fromkeys(("make", "gmake"), "make"),
     **{name: name for name in word_set("just task rake poe grunt gulp ant invoke earthly nx")},
     "inv": "invoke",
 }
-"""What runs the tasks of a project, as words behind it."""
 RUNNING_TASKS = {
     "mise": word_set("run r"), "hatch": word_set("run"), "pdm": word_set("run"),
     "rye": word_set("run"), "pixi": word_set("run"), "deno": word_set("task"),
     "moon": word_set("run"),
 }  # fmt: skip
-"""What runs the tasks of a project behind a word of its own."""
 LIFECYCLE: dict[str, list[str]] = {
     "mvn": ["compile", "test-compile", "test", "package", "integration-test", "verify", "install",
             "deploy"],
@@ -131,9 +111,7 @@ PROGRAMS = (
         "npm pnpm yarn mvn gradle python python3 node ruby php rails manage.py uv poetry turbo"
     )
 )
-"""Programs that check code, or run others that do."""
 
-_XCODEBUILD = ("xcodebuild test", "xcodebuild build", "xcodebuild analyze")
 SELECTING = {
     "": word_set(
         "-k -t -run --run --testNamePattern --testPathPattern --testPathPatterns --filter -p"
@@ -145,9 +123,6 @@ SELECTING = {
     "vitest": word_set("-t --testNamePattern --project"),
     "tox": word_set("-e -m -f"),
     "nox": word_set("-e -s --session --sessions -k -t --tags"),
-    "swift test": word_set("--filter --skip --test-product -s --specifier"),
-    "swift build": word_set("--product --target"),
-    **dict.fromkeys(_XCODEBUILD, _XCODE_CHOOSING),
     "mypy": word_set("-p -m --package --module"),
     "go test": word_set("-run -skip"),
     "cargo test": word_set("-p --package --test --bin --example -E"),
@@ -168,16 +143,7 @@ NEUTRAL_VALUED = word_set(
 NEUTRAL = {
     "pytest": word_set("-p -W -o --rootdir --basetemp --junitxml"),
     "mypy": word_set("--python-executable --cache-dir"),
-    **dict.fromkeys(_XCODEBUILD, _XCODE_NEUTRAL),
-    **dict.fromkeys(
-        ("swift test", "swift build"),
-        word_set(
-            "-c --configuration --num-workers --xunit-output --scratch-path --build-path --triple"
-            " --sdk -Xswiftc -Xcc -Xlinker --skip-build --skip-update"
-        ),
-    ),
 }
-"""Checker -> more of them."""
 _CONFIGURED = word_set("--config --rcfile --config-file --features --tags -tags")
 EXACT = {
     "": _CONFIGURED,
@@ -191,7 +157,6 @@ STRICT = word_set(
     " -warnaserror --warnaserror /warnaserror --warnings-as-errors"
     " -Dwarnings --fail-on-warning --warning-mode=fail --error-on-warning"
 )
-"""Options with which more can fail."""
 STRICT_VALUES = {
     "--max-warnings": "",
     **dict.fromkeys(("-D", "--deny", "-F", "--forbid"), "warnings"),
@@ -209,7 +174,6 @@ WIDER: dict[str, frozenset[str]] = {
     "dotnet build": frozenset({"dotnet test"}),
     "mix compile": frozenset({"mix test"}),
     "swift build": frozenset({"swift test"}),
-    "xcodebuild build": frozenset({"xcodebuild test"}),
     "sbt compile": frozenset({"sbt test"}),
     **{
         f"mvn {goal}": frozenset(f"mvn {later}" for later in LIFECYCLE["mvn"][at + 1 :])
@@ -229,8 +193,6 @@ KIND_OF_CHECKER = _KIND_OF_PROGRAM | {
     base: kind for verbs in VERBS.values() for kind, base in verbs.values()
 }
 """Checker that is a program or a subcommand -> the kind of its check."""
-OUTPUT_NAMES = {"xcodebuild test": "swift test", "xcodebuild build": "swift build"}
-"""Checker -> the name that its output shows."""
 CHECKER_BY_OUTPUT: dict[str, tuple[Kind, str]] = {
     **dict.fromkeys(("compiler", "linker"), ("build", "compiler")),
     **{name: (KIND_OF_CHECKER[f"{name} test"], f"{name} test") for name in ("deno", "bun")},
@@ -240,23 +202,19 @@ CHECKER_BY_OUTPUT: dict[str, tuple[Kind, str]] = {
     "playwright": ("test", "playwright test"),
     "ruff": ("lint", "ruff check"),
     "vite": ("build", "vite build"),
-    **{name: ("format", name) for name in ("prettier", "black", "isort")},
+    **{name: ("format", name) for name in ("prettier", "black")},
 }
 """Name of an output parser -> (kind, checker); checkers that share its name are left out."""
 CHECKER_BY_COUNTS: dict[str, tuple[tuple[Kind, str], tuple[Kind, str]]] = {
     "go": (("test", "go test"), ("build", "go build")),
     "cargo": (("test", "cargo test"), ("build", "cargo build")),
     "dotnet": (("test", "dotnet test"), ("build", "dotnet build")),
-    "swift": (("test", "swift test"), ("build", "swift build")),
 }
 """The same of tools that test where tests are counted, and else build."""
 
 
 class Checker(NamedTuple):
-    """A checker: `base` is the same for equal checks, `rest` the words that are left.
-
-    `is_task` holds where a project defines what is run, such as `make test`.
-    """
+    """A checker: `base` is the same for equal checks, `rest` the words that are left."""
 
     kind: Kind
     base: str
@@ -287,17 +245,14 @@ def base_task_name(name: str) -> str:
 _ASKING = word_set("--help --version -h --list --collect-only --co --listTests --init --showConfig"
                    " --show-config --print-config --dry-run --watch --watchAll --ui")  # fmt: skip
 """With these words nothing is judged, or no end of it is waited for."""
-_VALUED = _XCODE | word_set("-C --manifest-path --color")
-"""Options that may stand before a verb, with their value in the next word."""
+_VALUED = word_set("-C --manifest-path --color")
 _NONE: frozenset[str] = frozenset()
 _BEFORE_WORDS = word_set("run lint check tc analyse analyze")
-"""Subcommands of programs that only check."""
 _ONLY_SHOWING = {
     **dict.fromkeys(("make", "gmake"), word_set("-n --just-print --recon -q --question")),
     "tox": word_set("-l -a -av --listenvs --listenvs-all --notest list config devenv depends"),
     "nox": word_set("-l --list-sessions"),
 }
-"""With these words a program only says what it would run."""
 _MASKED = word_set("--dry-run --list")
 _TEST_FILE = re.compile(r"(?:test_\w+|\w+_test)\.(?:py|rb|pl|php|sh)\Z")
 _SCRIPT_FILE = re.compile(r"(?:\./)?(?:[\w.-]+/)*([\w-]+?)(?:\.(?:sh|bash|py|rb|js|mjs|ts|ps1))?\Z")
@@ -340,25 +295,21 @@ def _known(name: str, rest: list[str]) -> Checker | None:
 
 
 def _built(name: str, rest: list[str]) -> Checker | None:
-    """Read the goals of Maven or the tasks of Gradle: the last one says how far it goes."""
-    reached = [word for word in rest if _goal(word) in LIFECYCLE[name]]
+    goals = {word: word.rpartition(":")[2] for word in rest}
+    reached = [word for word in rest if goals[word] in LIFECYCLE[name]]
     if reached:
-        goal = max(map(_goal, reached), key=LIFECYCLE[name].index)
+        goal = max(map(goals.__getitem__, reached), key=LIFECYCLE[name].index)
         kind: Kind = "test" if goal not in {"compile", "classes", "assemble", "lint"} else "build"
         projects = [word.rpartition(":")[0] for word in reached if ":" in word]
         left = [word for word in rest if word not in reached]
         return Checker(kind, f"{name} {goal}", [*left, *(f"-p={one}" for one in projects if one)])
-    plain = [word for word in rest if word[0] != "-" and kind_from_name(word.rpartition(":")[2])]
+    plain = [word for word in rest if word[0] != "-" and kind_from_name(goals[word])]
     if not plain:
         return None
     project, _, called = plain[-1].rpartition(":") if plain[-1][0] == ":" else ("", "", plain[-1])
     called = re.sub(r"(?:Check|:check|Apply|:apply|Format)\Z", "", called)
     left = [*(word for word in rest if word not in plain), *([f"-p={project}"] if project else ())]
     return Checker(kind_from_name(plain[-1]), f"{name} {called}", left)
-
-
-def _goal(word: str) -> str:
-    return word.rpartition(":")[2]
 
 
 def _task(name: str, rest: list[str]) -> Checker | None:
@@ -418,12 +369,11 @@ _PACKAGE = word_set("--filter -F --workspace -w --prefix -C --cwd --dir")
 
 
 def _script(words: Sequence[str]) -> Checker | None:
-    """Read a project's own script that is named as a check, and a test that is run as a program."""
     shells = word_set("bash sh zsh python python3 ruby perl php node tsx bun")
     is_given = program_name(words[0]) in shells
     path = next((word for word in words[1:] if word[0] != "-"), "") if is_given else words[0]
     found = _SCRIPT_FILE.fullmatch(path)
-    if found is None or "/tmp" in path or (not is_given and "/" not in path):  # noqa: S108 - not written
+    if found is None or (not is_given and "/" not in path):
         return None
     rest = [word for word in words[1:] if word != path]
     if is_given and _TEST_FILE.fullmatch(path.rpartition("/")[2]):

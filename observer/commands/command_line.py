@@ -1,21 +1,15 @@
 """What a shell command line runs, without its wrappings, and the inline scripts in it.
 
-Part of interpretation (step 6), pure: `cd api && CI=1 timeout 60 uv run pytest -q | tail -5` is
-shown as `uv run pytest -q`, and `npm ci && npm test` as both. Reading is lenient and linear; only
-the first 2,000 characters count, here-documents aside. An inline script (`python3 -c "..."`,
-`node << EOF`) is described by the words that the agent gave with it, not by its first line; the
-files that it writes are read from its calls.
-
-An `InvocationForm` says whether two lines run the same thing in other words, and which differ:
-`rtk bun test` and `bun test`, `go test ./...` here and in a folder below, `npm install` with one
-option more. Where one form fails and the other works, the next session should begin with that.
+`cd api && CI=1 timeout 60 uv run pytest -q | tail -5` is shown as `uv run pytest -q`. Reading is
+lenient and linear; only the first 2,000 characters count, here-documents aside. An `InvocationForm`
+says whether two lines run the same thing in other words, such as `rtk bun test` and `bun test`.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -32,11 +26,9 @@ _NULL = "/dev/null"
 _NOWHERE = re.compile(r"|/dev/\w+|\$null|(?i:nul)")
 _SUBSTITUTED = re.compile(r"\w+=(\"?)\$\((.*)\)\1", re.DOTALL)
 _NESTED = 3
-"""How deep command lines inside command lines are read: `bash -c "bash -c …"`."""
 
 _ENTERING = word_set("cd pushd Set-Location")
 _PLACED = word_set("git make npm pnpm go")
-"""Programs that take from `-C`, or from `--prefix`, where to work."""
 _SETTING_UP = word_set("cd export set source . echo unset pushd umask Set-Location")
 _FRAMES = (
     word_set("for done fi esac case select function begin end { } ! then do else") | FRAME_WORDS
@@ -51,7 +43,6 @@ _LOOKING = word_set(
     """
 )
 _FILTERS = word_set("printf jq yq awk sed cut tr paste seq base64 envsubst")
-"""Programs that only print, so that a file which they write is all that they do."""
 _GIT_LOOKING = word_set(
     "blame branch describe diff log ls-files remote reflog rev-parse shortlog show status"
 )
@@ -62,23 +53,20 @@ _LOOKING_VERBS = {
     "gh": word_set("view list status diff checks watch api"),
     **dict.fromkeys(("docker", "docker-compose", "podman", "kubectl"), word_set("logs")),
 }
-"""Words of programs, among the first two, with which these only show something."""
 _SENDING = word_set("-X --method -f -F --field --raw-field --input")
-"""Options with which `gh api` does more than ask."""
 _MEMORY_LOOKING = word_set(
     """
     context doctor export history links list projects recall search sessions show status timeline
     tools why
     """
 )
-"""Questions to observer itself, whose answers are echoes."""
 
 
 class CommandLine(Value):
     """A command line: what it chiefly runs (`head`), the programs in it, whether it only looks.
 
-    `tool` is the program of the head's first command, `last` that of its last.
-    `is_routine` holds for commands that read a little and change nothing, such as `git status`.
+    `tool` is the program of the head's first command, `last` that of its last. A routine reads a
+    little and changes nothing, such as `git status`.
     """
 
     head: str
@@ -92,8 +80,7 @@ class SimpleCommand(NamedTuple):
     """A simple command, the sign before it (`|`, `&&`, `;` … or none), and what wraps it.
 
     `wrapping` is all that stands before its own words, `runner` what of it belongs to the command
-    as it works here: `uv run`, but not `timeout 60`. Where its output goes is no part of its words;
-    `into` is the file that it goes to, with the sign before it (`> a.txt`).
+    as it works here: `uv run`, but not `timeout 60`. `into` is the file that it writes (`> a.txt`).
     """
 
     sign: str
@@ -132,10 +119,7 @@ class SimpleCommand(NamedTuple):
 
 @lru_cache(maxsize=2048)
 def simple_commands(command: str) -> tuple[SimpleCommand, ...]:
-    """Return the simple commands of a command line, without what they are wrapped in.
-
-    Several readers ask about each command line, and most lines come again: kept, not to be changed.
-    """
+    """Return the simple commands of a line without their wrappings; kept, not to be changed."""
     return tuple(_parts(command, _NESTED))
 
 
@@ -150,7 +134,6 @@ def _parts(command: str, depth: int) -> Iterator[SimpleCommand]:
 
 
 def _nested(part: SimpleCommand) -> str:
-    """Return the command line that a simple command runs: `bash -c "…"`, `out=$(…)`."""
     first = part.words[0]
     if len(part.words) == 1 and (run := _SUBSTITUTED.fullmatch(first)):
         return run.group(2)
@@ -191,10 +174,7 @@ def _directed(words: list[str]) -> tuple[list[str], str]:
 
 @lru_cache(maxsize=2048)
 def entered_folder(command: str) -> str:
-    """Return the folder in which a command line does what it is about, "" if that is not said.
-
-    It may be relative to where the shell is: `cd api && npm test`, `git -C api commit`.
-    """
+    """Return where a line does what it is about, maybe relative to the shell; "" if not said."""
     folder = ""
     for part in simple_commands(command):
         words = part.words
@@ -215,7 +195,7 @@ def parse_command_line(command: str) -> CommandLine:
     chief = _chief(parts)
     if not chief:
         return CommandLine(head=one_line(command, 120) or "(empty)")
-    led = _led(chief)
+    led = leading_commands(parts)
     more = (f"{';' if one.sign in ';&' else f' {one.sign}'} {one.shown}" for one in led[1:])
     return CommandLine(
         head=one_line("".join([led[0].shown, *more]), 120) or "(empty)",
@@ -228,21 +208,13 @@ def parse_command_line(command: str) -> CommandLine:
 
 def leading_commands(parts: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
     """Return the commands that a command line is about: those that do more than set up or look."""
-    return _led(chief) if (chief := _chief(parts)) else ()
+    chief = _chief(parts)
+    led = [one for one in chief if one.sign != "|" or runners.XARGS in one.wrapping] or chief
+    return [part for part in led if part.into or not part.looks] or led[:1]
 
 
 def _chief(parts: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
     return [part for part in parts if part.words[0] not in _SETTING_UP] or parts
-
-
-def _led(chief: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
-    """Return what leads its pipeline and does more than look, if anything does."""
-    leading_commands = [
-        part for part in chief if part.sign != "|" or runners.XARGS in part.wrapping
-    ] or chief
-    return [part for part in leading_commands if part.into or not part.looks] or leading_commands[
-        :1
-    ]
 
 
 def git_words(words: list[str]) -> list[str]:
@@ -278,10 +250,7 @@ _QUOTED = re.compile(r"[rf]?['\"](?P<text>[^'\"]+)['\"]\Z")
 
 
 class InlineScript(NamedTuple):
-    """An inline script: its program, and the files that it writes, as it names them.
-
-    `only_looks` holds where it reads files and changes nothing.
-    """
+    """An inline script: its program, the files that it names and writes, whether it only looks."""
 
     program: str
     writes: tuple[str, ...] = ()
@@ -318,14 +287,12 @@ _BYPASSING = (
     "--no-verify", "--exit-zero", "--skip", "-DskipTests", "--ignore", "--no-error", "--continue",
     "--passWithNoTests", "--allow-", "--help", "--version", "--force", "-f", "--dry-run",
 )  # fmt: skip
-"""Options that bypass a failure instead of fixing it."""
 
 
 class InvocationForm(Value):
     """One simple command as it was typed, with what wraps it and where it ran.
 
-    `words` are those that say what is run, in a form in which equal programs have equal names.
-    `line` is how it has to be typed, from the project's folder.
+    `words` say what is run, equal programs by equal names; `line` is typed in the project's folder.
     """
 
     line: str
@@ -334,12 +301,7 @@ class InvocationForm(Value):
 
 
 def forms_of(command: str, *, folder: str = "") -> tuple[InvocationForm, ...]:
-    """Return the simple commands of a line that do more than look or set things up.
-
-    Args:
-        command: the command line.
-        folder: where it ends up, relative to the project, as `check_runs.folder_of` says.
-    """
+    """Return the simple commands of a line, which ends up in `folder`, that do more than look."""
     parts = simple_commands(command)
     before = [part.shown for part in parts if part.words[0] in _SETTING]
     return tuple(
@@ -350,7 +312,6 @@ def forms_of(command: str, *, folder: str = "") -> tuple[InvocationForm, ...]:
 
 
 _SETTING = word_set("source . export")
-"""What is run before a command to set it up: `source .venv/bin/activate`."""
 _ASIDE = word_set("cd export source . set unset echo printf")
 
 
@@ -375,25 +336,21 @@ def _canonical(typed: Sequence[str]) -> tuple[str, ...]:
     return tuple(one_line(word.strip("'\""), 120) for word in found[:_WORDS])
 
 
-def is_same_form(one: InvocationForm, other: InvocationForm) -> bool:
-    """Return True if both are typed and placed alike."""
-    return one.line == other.line
-
-
 def is_other_form(failed: InvocationForm, worked: InvocationForm, error: str) -> bool:
     """Return True if a command runs what another one, that could not, was meant to run.
 
-    They may differ by up to two words before the program (`rtk bun test`), and by options that
-    the error is about.
+    Up to two words before the program (`rtk bun test`) may differ, and options the error is about.
     """
     left_out = [word for word in failed.words if word.startswith("-") and word not in worked.words]
     if (
-        is_same_form(failed, worked)
+        failed.line == worked.line
         or _bypasses(failed, worked)
         or not all(word.partition("=")[0] in error for word in left_out)
     ):
         return False
-    mine, yours = _plain(failed.words), _plain(worked.words)
+    mine, yours = (
+        [word for word in one.words if not word.startswith("-")] for one in (failed, worked)
+    )
     for i in range(min(_PREFIX, len(mine) - 1) + 1):
         for j in range(min(_PREFIX, len(yours) - 1) + 1):
             tail = mine[i:]
@@ -404,12 +361,8 @@ def is_other_form(failed: InvocationForm, worked: InvocationForm, error: str) ->
 
 
 def adds_settings(failed: InvocationForm, worked: InvocationForm) -> bool:
-    """Return True if a command only adds a setting to one that failed.
-
-    A setting is a variable or program before it, or an option of an installation. Other options
-    choose what is done, so that both say different things.
-    """
-    if failed.folder != worked.folder or is_same_form(failed, worked) or _bypasses(failed, worked):
+    """Return True if a command adds a variable, a program or an option of an installation."""
+    if failed.folder != worked.folder or failed.line == worked.line or _bypasses(failed, worked):
         return False
     if failed.words == worked.words:
         return True
@@ -423,12 +376,6 @@ def _bypasses(failed: InvocationForm, worked: InvocationForm) -> bool:
     return any(word.startswith(_BYPASSING) for word in worked.words if word not in failed.words)
 
 
-def _plain(words: Iterable[str]) -> tuple[str, ...]:
-    return tuple(word for word in words if not word.startswith("-"))
-
-
 def _alike(one: str, other: str) -> bool:
     """Return True for equal words, and for one path as seen from two folders."""
-    return one == other or (
-        "/" in f"{one}{other}" and (one.endswith(f"/{other}") or other.endswith(f"/{one}"))
-    )
+    return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")

@@ -1,13 +1,7 @@
 """How a command ended: its exit code, what that proves, and whether it did its work at all.
 
-Part of interpretation (step 6). The code stands in the event, or in a line of the output, and is
-that of what ran last: `pytest | tail` ends as `tail` does, and `make || true` always well. A line
-may show an exit code on its own account (`make; echo "exit: $?"`), or say in words which way it
-went (`make && echo OK || echo BROKEN`).
-
-`pytest: command not found` says nothing about the tests; what helps is to install it, or to run it
-in other words: `python -m pytest`. A call that the client refused, blocked or cancelled neither
-failed nor passed.
+The code stands in the event, or in the output, and is that of what ran last: `pytest | tail` ends
+as `tail` does.
 """
 
 from __future__ import annotations
@@ -17,6 +11,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import takewhile
 from typing import Literal, NamedTuple
+
+from msgspec.structs import replace
 
 from observer.commands import command_line
 from observer.commands.command_line import SimpleCommand
@@ -35,20 +31,30 @@ ENDINGS = {
     139: "crashed (SIGSEGV)",
     143: "terminated (SIGTERM)",
 }
-"""What an exit code says by itself: `timeout`'s own, and those of signals."""
 
 
 def ended(command: Command) -> bool | None:
     """Return how the command that matters ended; None where nothing but its output says so."""
+    command = _as_shown(command)
     status = exit_status_of(command.command)
-    if (shown := status.shown_code(command.output)) is not None:
-        return shown == 0
-    if (said := status.printed(command.output)) is not None:
-        return said
     ok = reported(command)
     if ok is False and stopped_by(command) is not None:
         return False
     return None if ok is None or not (status.success if ok else status.failure) else ok
+
+
+_SHOWING = re.compile(r"[;\n]\s*(?:echo|printf)\b[^;&|>\n]*\$\?[^;&|>\n]*\Z")
+_SHOWN = re.compile(r"(?:^|\D)(\d{1,3})\W*\Z")
+
+
+def _as_shown(command: Command) -> Command:
+    """Return a command with the exit code that the end of its line shows: `make; echo $?`."""
+    end = _SHOWING.search(command.command) if "$?" in command.command else None
+    code = _SHOWN.search(command.output[-80:].rstrip().rpartition("\n")[2]) if end else None
+    if end is None or code is None:
+        return command
+    line, status = command.command[: end.start()], int(code[1])
+    return replace(command, command=line, exit_code=status, failed=status != 0)
 
 
 def reported(command: Command) -> bool | None:
@@ -73,9 +79,7 @@ def stopped_by(command: Command) -> int | None:
 
 def own_exit_code(command: Command) -> int | None:
     """Return the exit code of the command that matters; None where only another's is known."""
-    shown = exit_status_of(command.command).shown_code(command.output)
-    if shown is not None:
-        return shown
+    command = _as_shown(command)
     code = exit_code_of(command)
     if code is None or code in ENDINGS:
         return code
@@ -141,7 +145,6 @@ TIMED_OUT = lazy_pattern(
 )
 """How clients say that they have waited long enough, in a line of its own."""
 _KEYBOARD = lazy_pattern(r"^!{3,} (?:[\w.]+: )?KeyboardInterrupt !{3,}$", re.MULTILINE)
-"""What pytest prints before the counts of an interrupted run."""
 
 
 def unexecuted_result(command: Command) -> CommandResult | None:
@@ -178,15 +181,11 @@ daemon of the `service` that would run it is not up, or it was `stopped` before 
 
 _READ_CHARS = 4000
 _MOST_LINES = 30
-_NAME = r"['\"`\u2018]?(?P<{}>[\w@./+-]{{1,80}})['\"`\u2019]?"
+_NAME = r"['\"`\u2018]?([\w@./+-]{1,80})['\"`\u2019]?"
 
 
 def _pattern(*alternatives: str) -> re.Pattern[str]:
     return lazy_pattern("|".join(f"(?:{one})" for one in alternatives), re.IGNORECASE)
-
-
-def _named(number: int) -> str:
-    return _NAME.format(f"n{number}")
 
 
 _SHELL = r"^(?:(?:\S*/)?(?:ba|z|da|k|fi)?sh:(?:\d+:)?|\(eval\):\d+:) (?:line )?(?:\d+: )?"
@@ -194,17 +193,17 @@ _PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
     (
         "missing",
         _pattern(
-            _SHELL + r"command not found: " + _named(1),
-            _SHELL + _named(2) + r": (?:command )?not found",
-            _SHELL + r"unknown command:? " + _named(3),
-            _SHELL + _named(4) + r": no such file or directory$",
-            r"^(?:bundler: )?command not found: " + _named(5),
-            r"^" + _named(6) + r": command not found",
-            _named(7) + r" is not recognized as (?:an internal|the name|a name)",
-            r"(?:exec: |failed to spawn:? )" + _named(8) + r"(?:: executable file not found|$)",
-            r"\bspawn " + _named(9) + r" ENOENT",
-            r"^(?:/usr/bin/)?env: " + _named(10) + r": no such file or directory",
-            r"^(?:\S*/)?python[\d.]*: no module named " + _named(11),
+            _SHELL + r"command not found: " + _NAME,
+            _SHELL + _NAME + r": (?:command )?not found",
+            _SHELL + r"unknown command:? " + _NAME,
+            _SHELL + _NAME + r": no such file or directory$",
+            r"^(?:bundler: )?command not found: " + _NAME,
+            r"^" + _NAME + r": command not found",
+            _NAME + r" is not recognized as (?:an internal|the name|a name)",
+            r"(?:exec: |failed to spawn:? )" + _NAME + r"(?:: executable file not found|$)",
+            r"\bspawn " + _NAME + r" ENOENT",
+            r"^(?:/usr/bin/)?env: " + _NAME + r": no such file or directory",
+            r"^(?:\S*/)?python[\d.]*: no module named " + _NAME,
             r"could not determine executable to run|\bnpx canceled\b",
             r"^executable file not found in \$PATH",
         ),
@@ -212,20 +211,19 @@ _PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
     (
         "script",
         _pattern(
-            r"missing script:? " + _named(1),
-            r"script not found " + _named(2),
-            r"\bcommand " + _named(3) + r" not found",
-            r"no rule to make target " + _named(4),
-            r"justfile does not contain recipe " + _named(5),
-            r"\btask " + _named(6) + r" (?:does not exist|not found)",
-            r"no tasks? (?:named )?" + _named(7) + r" found",
-            r"don't know how to build task " + _named(8),
-            r"unknown lifecycle phase " + _named(9),
-            r"no such (?:sub)?command:? " + _named(10),
+            r"missing script:? " + _NAME,
+            r"script not found " + _NAME,
+            r"\bcommand " + _NAME + r" not found",
+            r"no rule to make target " + _NAME,
+            r"justfile does not contain recipe " + _NAME,
+            r"\btask " + _NAME + r" (?:does not exist|not found)",
+            r"no tasks? (?:named )?" + _NAME + r" found",
+            r"don't know how to build task " + _NAME,
+            r"unknown lifecycle phase " + _NAME,
+            r"no such (?:sub)?command:? " + _NAME,
             r"err_pnpm_no_script",
-            r"^nx\s+cannot find (?:project|configuration for task) " + _named(11),
-            r"\b(?:environments|sessions) not found\b(?:[^:]*: " + _named(12) + ")?",
-            r"^xcodebuild: error: .{0,200} does not contain a scheme named " + _named(13),
+            r"^nx\s+cannot find (?:project|configuration for task) " + _NAME,
+            r"\b(?:environments|sessions) not found\b(?:[^:]*: " + _NAME + ")?",
         ),
     ),
     (
@@ -251,12 +249,12 @@ _PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
     (
         "usage",
         _pattern(
-            r"unrecognized (?:sub)?(?:command|option|argument)s?:? " + _named(1),
-            r"unexpected (?:argument|option)s?:? " + _named(2),
+            r"unrecognized (?:sub)?(?:command|option|argument)s?:? " + _NAME,
+            r"unexpected (?:argument|option)s?:? " + _NAME,
             r"(?:unknown|invalid|illegal|unsupported) (?:sub)?(?:command|option|flag|switch)"
-            r"s?\b(?:(?: --|:|\s)+" + _named(3) + ")?",
-            r"no such option:? " + _named(4),
-            r"flag provided but not defined: " + _named(5),
+            r"s?\b(?:(?: --|:|\s)+" + _NAME + ")?",
+            r"no such option:? " + _NAME,
+            r"flag provided but not defined: " + _NAME,
             r"unknown shorthand flag",
             r"the following arguments are required",
             r"option requires an argument",
@@ -265,14 +263,14 @@ _PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
     (
         "service",
         _pattern(
-            r"^(?:error: )?service " + _named(1) + r" is not running",
-            r"^error response from daemon: (?:container " + _named(2) + r" is not running"
+            r"^(?:error: )?service " + _NAME + r" is not running",
+            r"^error response from daemon: (?:container " + _NAME + r" is not running"
             r"|no such container)",
             r"^(?:error: )?no (?:such )?container (?:found )?(?:for|with name) ",
             r"^(?:error: )?cannot connect to the docker daemon",
         ),
     ),
-    ("permission", _pattern(_SHELL + _named(1) + r": permission denied$")),
+    ("permission", _pattern(_SHELL + _NAME + r": permission denied$")),
 )
 _SPEAKS = lazy_pattern(
     r"(?i)not found|no such|unknown|unrecogni[sz]ed|unexpected|invalid|illegal|missing|ENOENT|cd:"
@@ -286,11 +284,7 @@ _RAISED = lazy_pattern(r"[\w.]+(?:Error|Exception)\b: ")
 
 
 class NotStarted(NamedTuple):
-    """Why a command could not do its work; empty where it could, or where it is unknown.
-
-    `name` is the program, script or word that is to blame, where the message names it; `said` the
-    line that says so.
-    """
+    """Why a command could not do its work: what is to blame, and the line that says so."""
 
     reason: Reason = ""
     name: str = ""
@@ -298,10 +292,7 @@ class NotStarted(NamedTuple):
 
 
 def start_failure(output: str, *, code: int | None = None) -> NotStarted:
-    """Return why a command could not do its work, by what it printed.
-
-    Only a short output says so: what has worked for a while prints more than a line of usage.
-    """
+    """Return why a command could not do its work, by what it printed, which is short then."""
     if len(output) > _READ_CHARS:
         return NotStarted()
     lines = [line.strip() for line in uncoloured(output).split("\n") if line.strip()]
@@ -322,61 +313,22 @@ _PIPEFAIL = re.compile(r"\b(?:set|(?:ba|z|k)?sh)\s[^;&|\n]{0,200}\bpipefail\b")
 """Options stand near their command; a line of nothing but shells would take quadratic time."""
 _ERREXIT = re.compile(r"\bset\s+-[a-df-z]*e|\b(?:ba|da|z|k)?sh\s+-[a-df-z]*e")
 _LEAVING = frozenset({"exit", "return", "false"})
-_SHOWING = frozenset({"echo", "printf", "Write-Host", "Write-Output"})
 _ANSWERING = word_set("grep egrep fgrep rg ag diff cmp test [ [[ pgrep")
-_GIT_ANSWERING = {
-    "merge-base": word_set("--is-ancestor"),
-    "diff": word_set("--quiet --exit-code"),
-    "show-ref": word_set("--verify --exists --quiet -q"),
-    "rev-parse": word_set("--verify"),
-    "ls-files": word_set("--error-unmatch"),
-    "cat-file": word_set("-e"),
-    "config": word_set("--get --get-all --get-regexp"),
-    "check-ignore": word_set("check-ignore"),
-}
-"""Programs, and words of git, whose exit code answers a question: 1 is no failure."""
-
-_OF_FIRST = ("${PIPESTATUS", "${pipestatus")
-_LAST_CODE = re.compile(
-    r"\$\?|\$\{\?\}|\$LASTEXITCODE\b|\$status\b|\$\{(?:PIPESTATUS\[0\]|pipestatus\[1\])\}"
+_GIT_ANSWERING = word_set(
+    "merge-base diff show-ref rev-parse ls-files cat-file config check-ignore"
 )
-_ENDS_IN_CODE = re.compile(r"(?:^|\D)(\d{1,3})\W*$")
-_SHOWN_CHARS = 4000
+_ASKING = word_set(
+    "--is-ancestor --quiet -q --exit-code --verify --exists --error-unmatch -e --get --get-all"
+    " --get-regexp check-ignore"
+)
+"""With these, git's exit code answers a question: 1 is no failure."""
 
 
 class ExitStatus(NamedTuple):
-    """What an exit code of 0 and another one prove, and what the line prints on its own account.
-
-    `shows` finds an exit code in the output, for which `shown_success` and `shown_failure` hold;
-    `on_success` and `on_failure` are printed as a line after a success and a failure.
-    """
+    """Whether an exit code of 0, and another one, is that of the commands which matter."""
 
     success: bool = True
     failure: bool = True
-    shows: re.Pattern[str] | None = None
-    shown_success: bool = False
-    shown_failure: bool = False
-    on_success: str = ""
-    on_failure: str = ""
-
-    def shown_code(self, output: str) -> int | None:
-        """Return the exit code that the line itself printed."""
-        if self.shows is None:
-            return None
-        tail = output[-_SHOWN_CHARS:].rstrip()
-        if self.shows is _ENDS_IN_CODE:
-            tail = tail[-80:].rpartition("\n")[2]
-        found = [int(code) for code in self.shows.findall(tail)]
-        if not found or not (self.shown_failure if found[-1] else self.shown_success):
-            return None
-        return found[-1]
-
-    def printed(self, output: str) -> bool | None:
-        """Return whether the line's own words say that it went well; None without such words."""
-        lines = {line.strip() for line in output[-_SHOWN_CHARS:].split("\n")}
-        if self.on_failure and self.on_failure in lines:
-            return False
-        return True if self.on_success and self.on_success in lines else None
 
 
 @lru_cache(maxsize=2048)
@@ -386,13 +338,23 @@ def exit_status_of(command: str) -> ExitStatus:
     heads = [part for part in command_line.leading_commands(parts) if part.words[0] not in _LEAVING]
     if not heads:
         return ExitStatus()
-    line = _Line(parts, heads, bool(_PIPEFAIL.search(command)), bool(_ERREXIT.search(command)))
-    first_words = {simple.words[0] for simple in split(command)}
+    first_words = {words[0] for _, words in split(command)}
     if "!" in first_words or is_in_background(command):
         return ExitStatus(success=False, failure=False)
-    if not _LOOPS.isdisjoint(first_words):
-        return ExitStatus(success=False, failure=line.failure)
-    return _shown(line, _worded(line))
+    pipefail, errexit = bool(_PIPEFAIL.search(command)), bool(_ERREXIT.search(command))
+    shown = {"|": pipefail, "&&": True, ";": errexit}
+    start = next(at for at, part in enumerate(parts) if part is heads[0])
+    is_sure = _LOOPS.isdisjoint(first_words) and not any(  # who had nothing to run is no success
+        XARGS in head.wrapping for head in heads
+    )
+    return ExitStatus(
+        success=is_sure
+        and all(  # a failure before each of them still shows
+            part.words[0] in _LEAVING if part.sign == "||" else shown.get(part.sign, False)
+            for part in parts[start + 1 :]
+        ),
+        failure=_shows_failure(parts, heads, pipefail=pipefail, errexit=errexit),
+    )
 
 
 def is_in_background(command: str) -> bool:
@@ -401,109 +363,27 @@ def is_in_background(command: str) -> bool:
     return end.endswith("&") and not end.endswith(("&&", ">&"))
 
 
-class _Line(NamedTuple):
-    """A command line, those of its commands that it is about, and the shell's options."""
-
-    parts: Sequence[SimpleCommand]
-    heads: Sequence[SimpleCommand]
-    pipefail: bool
-    errexit: bool
-
-    def is_head(self, part: SimpleCommand) -> bool:
-        return any(part is head for head in self.heads)
-
-    def until(self, end: int, *, first_of_pipe: bool) -> _Line:
-        """Return the line before one of its commands; `PIPESTATUS` looks through a pipe."""
-        parts = list(self.parts[:end])
-        while first_of_pipe and parts and parts[-1].sign == "|":
-            parts.pop()
-        heads = [head for head in self.heads if any(head is part for part in parts)]
-        return self._replace(parts=parts, heads=heads)
-
-    @property
-    def success(self) -> bool:
-        """Whether an exit code of 0 proves that all commands which matter ended well."""
-        if any(XARGS in head.wrapping for head in self.heads):
-            return False  # it may have had nothing to run
-        start = next(at for at, part in enumerate(self.parts) if part is self.heads[0])
-        shown = {"|": self.pipefail, "&&": True, ";": self.errexit}
-        return all(  # a failure before each of them still shows
-            part.words[0] in _LEAVING if part.sign == "||" else shown.get(part.sign, False)
-            for part in self.parts[start + 1 :]
-        )
-
-    @property
-    def failure(self) -> bool:
-        """Whether an exit code other than 0 proves that a command which matters failed."""
-        last = self.parts[-1]
-        is_question = _answers(last) and not all(map(_answers, self.heads))
-        if not is_question and (self.is_head(last) or last.words[0] in _LEAVING):
-            return True
-        if _answers(last):
-            return False
-        started = [at for at, part in enumerate(self.parts) if part.sign in {";", "&"}]
-        statement = self.parts[0 if self.errexit or not started else started[-1] :]
-        if not self.pipefail:
-            piped = list(takewhile(lambda part: part.sign == "|", reversed(statement)))
-            # What fails before the last pipe keeps that from being run.
-            statement = statement[: max(len(statement) - len(piped) - 1, 0)] if piped else statement
-        return any(map(self.is_head, statement))
+def _shows_failure(
+    parts: Sequence[SimpleCommand], heads: Sequence[SimpleCommand], *, pipefail: bool, errexit: bool
+) -> bool:
+    last, is_answer = parts[-1], answers(parts[-1])
+    is_own = last.words[0] in _LEAVING or any(last is head for head in heads)
+    if is_own and (not is_answer or all(map(answers, heads))):
+        return True
+    if is_answer:
+        return False
+    started = [at for at, part in enumerate(parts) if part.sign in {";", "&"}]
+    statement = parts[0 if errexit or not started else started[-1] :]
+    if not pipefail:
+        piped = list(takewhile(lambda part: part.sign == "|", reversed(statement)))
+        # What fails before the last pipe keeps that from being run.
+        statement = statement[: max(len(statement) - len(piped) - 1, 0)] if piped else statement
+    return any(part is head for part in statement for head in heads)
 
 
-def only_answers(command: str) -> bool:
-    """Return True if the exit code of a command line is the answer to a question."""
-    heads = command_line.leading_commands(command_line.simple_commands(command))
-    return bool(heads) and all(map(_answers, heads))
-
-
-def _answers(part: SimpleCommand) -> bool:
-    verb = command_line.git_words(part.words) if program_name(part.words[0]) == "git" else []
-    asking = _GIT_ANSWERING.get(verb[0], frozenset()) if verb else frozenset()
-    return program_name(part.words[0]) in _ANSWERING or not asking.isdisjoint(verb)
-
-
-def _worded(line: _Line) -> ExitStatus:
-    """Return what the exit code proves, and which words the line prints for either end."""
-    said = {"&&": "", "||": ""}
-    for before, part in zip(line.parts, line.parts[1:], strict=False):
-        is_judged = line.is_head(before) and not before.looks and before.sign != "|"
-        ends_success = part.sign == "||" and said["&&"] != "" and said["&&"] == _literal(before)
-        if part.sign in said and (is_judged or ends_success):
-            said[part.sign] = _literal(part)
-    if said["&&"] == said["||"] or len(line.heads) != 1:
-        said = {"&&": "", "||": ""}
-    return ExitStatus(line.success, line.failure, on_success=said["&&"], on_failure=said["||"])
-
-
-def _literal(part: SimpleCommand) -> str:
-    """Return the words that a command prints, if they are always the same."""
-    text = " ".join(part.words[1:]).strip("\"'")
-    is_plain = not part.into and not set("$`>\"'\\") & set(text) and text[:1] != "-"
-    return text if part.words[0] == "echo" and is_plain else ""
-
-
-def _shown(line: _Line, status: ExitStatus) -> ExitStatus:
-    """Add how an exit code that the line shows is found."""
-    for end in range(len(line.parts) - 1, 0, -1):
-        part = line.parts[end]
-        words = " ".join(part.words)
-        code = _LAST_CODE.search(words)
-        if not code or part.sign != ";" or part.words[0] not in _SHOWING or part.into:
-            continue
-        before = line.until(end, first_of_pipe=code[0].startswith(_OF_FIRST))
-        if before.heads:
-            return status._replace(
-                shows=_code_pattern(words, is_last=end + 1 == len(line.parts)),
-                shown_success=before.success,
-                shown_failure=before.failure,
-            )
-    return status
-
-
-def _code_pattern(words: str, *, is_last: bool) -> re.Pattern[str] | None:
-    """Return what finds the code in the output: among the words beside it, or in the last line."""
-    text = re.sub(r"[\"']|\\n|%\w|^\S+ (?:-\w+ )?", "", words)
-    before = _LAST_CODE.split(text, maxsplit=1)[0].strip()
-    if re.search(r"\w", before) and len(before) < 80:
-        return re.compile(rf"^[ \t]*{re.escape(before)}[ \t]*(\d{{1,3}})\b", re.MULTILINE)
-    return _ENDS_IN_CODE if is_last else None
+def answers(part: SimpleCommand) -> bool:
+    """Return True if the exit code of a command is the answer to a question."""
+    program = program_name(part.words[0])
+    verb = command_line.git_words(part.words) if program == "git" else []
+    is_git = not _GIT_ANSWERING.isdisjoint(verb[:1]) and not _ASKING.isdisjoint(verb)
+    return program in _ANSWERING or is_git

@@ -1,17 +1,9 @@
 """What a command's output says about it: passed or failed, how many, what first.
 
-Part of interpretation (step 6). The parsers of tools are in `parsers`; this module chooses among
-them, and weighs their word against the exit code. How a command ended is True, False, or None where
-nothing proves it; then only the words of the tools count.
-
-An output is read as plain text, without what is for terminals and the middle of what is too long.
-`visible_output_of` reads filters such as `pytest | tail -5`: where the end is cut off, a summary
-that is visible need not be the last one; where lines are selected by a pattern, those that report
-failures may be missing. `strip_task_prefixes` removes what runners of several tasks put before each
-line (`shop:test: `, `[test] `, `web-1  | `), but not log levels. `read_silence` reads the silence
-of tools that print nothing if all is well: `tsc | tail` ends as `tail` does, but had there been an
-error, its last line would be visible. The command that a runner prints (`$ tsc --noEmit`) is not
-output of the tool, and names it.
+This module chooses among `parsers`, and weighs their word against the exit code. An output is read
+as plain text, without the names that task runners put before lines. Where filters such as `tail` or
+`grep` hide a part of it, a summary need not be the last one; silence is a success of tools that
+print what is wrong, if their last line would be visible (`tsc | tail`).
 """
 
 from __future__ import annotations
@@ -25,24 +17,11 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from observer.commands import command_line
+from observer.commands import command_line, ending
 from observer.commands.command_line import CommandLine, SimpleCommand
-from observer.commands.ending import (
-    ENDINGS,
-    EXIT_LINE,
-    TIMED_OUT,
-    ended,
-    is_in_background,
-    is_interrupted,
-    only_answers,
-    own_exit_code,
-    reported,
-    stopped_by,
-    unexecuted_result,
-)
 from observer.commands.parsers import PARSERS
 from observer.commands.parsers.parser import OutputParser
-from observer.commands.parsers.runners import COUNTING, GIT, MISUSED, NOTHING_TO_COMMIT
+from observer.commands.parsers.runners import GIT, MISUSED, NOTHING_TO_COMMIT
 from observer.commands.result import (
     LINE_START,
     WRAPPER,
@@ -67,8 +46,6 @@ _PREFIX = re.compile(
     r"|[\w.-]{1,60} +\| )",
     re.MULTILINE,
 )
-_FRAMED = re.compile(r"^ *Tasks: +\d+ successful,", re.MULTILINE)
-"""What turbo sums up with, behind the tasks' lines and without their names."""
 HEAD_CHARS = 12_000
 TAIL_CHARS = 20_000
 """How much of an output is looked at: its beginning, and its end where summaries stand."""
@@ -76,7 +53,6 @@ _LINE_CHARS = 500
 _FIRST_LINES_CHARS = 4000
 _CLIENT = "Shell cwd was reset to "
 _CLIENT_LINE = re.compile(rf"(?:\A|(?<=\n)){_CLIENT}[^\n]*\n?")
-"""What a client says of its own shell, behind the output."""
 SAID_NOTHING = frozenset(
     {"", "(no output)", "no output", "tool ran without output or errors", "(empty)", "output:"}
 )
@@ -88,9 +64,7 @@ def strip_task_prefixes(text: str) -> str:
     """Return a text without the names of tasks before its lines, if most lines have one."""
     found = Counter(map(str.rstrip, _PREFIX.findall(text)))
     names = {name for name, count in found.items() if count >= _LEAST_LINES}
-    named = list(_PREFIX.finditer(text)) if _FRAMED.search(text) else []
-    shown = text[named[0].start() : named[-1].end()] if named else text
-    lines = sum(1 for line in shown.split("\n") if line.strip())
+    lines = sum(1 for line in text.split("\n") if line.strip())
     if not names or sum(found[name] for name in names) < _SHARE * lines:
         return text
     return _PREFIX.sub(lambda one: "" if one.group().rstrip() in names else one.group(), text)
@@ -102,7 +76,6 @@ _OPAQUE = frozenset(
     {"awk", "cut", "jq", "perl", "python", "python3", "sed", "sort", "tr", "uniq", "wc", "xxd"}
 )
 _BLANK = 2
-"""Most blank lines at the end of an output: clients leave them out."""
 _NUMBER = re.compile(r"-{1,2}(?:n|lines=?)?(\d{1,7})\Z")
 _LOST = re.compile(r"(?:\d|&)?>{1,2}\s*(?!&)(?!/dev/(?:stdout|stderr))\S")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -111,8 +84,8 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 class VisibleOutput(NamedTuple):
     """Which lines of an output are let through.
 
-    Fewer than `lines` lines are all that there were. `end` and `start` say whether those are among
-    them, `is_opaque` whether lines were chosen or changed, `is_lost` whether some went elsewhere.
+    Fewer than `lines` are all that there were; `start` and `end` say whether those are among them,
+    `is_opaque` whether lines were chosen or changed, `is_lost` whether some went elsewhere.
     """
 
     lines: int | None = None
@@ -144,7 +117,7 @@ def visible_output_of(command: str) -> VisibleOutput:
     if not heads:
         return VisibleOutput()
     start = next(at for at, part in enumerate(parts) if part is heads[0])
-    is_lost = _LOST.search(_QUOTED.sub("", command)) is not None or is_in_background(command)
+    is_lost = _LOST.search(_QUOTED.sub("", command)) is not None or ending.is_in_background(command)
     found = VisibleOutput(is_lost=is_lost)
     for part in parts[start + 1 :]:
         if not any(part is head for head in heads):
@@ -153,7 +126,6 @@ def visible_output_of(command: str) -> VisibleOutput:
 
 
 def _through(part: SimpleCommand, seen: VisibleOutput) -> VisibleOutput:
-    """Return what is left behind one more command of a pipe, or one that shows a log."""
     program = program_name(part.words[0])
     if program in {"head", "tail"}:
         return _cut(part.words, seen, at_end=program == "head")
@@ -201,22 +173,17 @@ def read_silence(text: str, line: CommandLine, seen: VisibleOutput) -> CommandRe
         run += filter(None, (banner["run"], banner["npm"])) if banner else ()
     if not run and not seen.is_whole(text):
         return None
-    parts = command_line.simple_commands(" && ".join(run) or line.head)
-    if not all(map(_is_quiet, parts)):
-        return None
-    return CommandResult(tool=program_name(parts[-1].words[0]), ok=True, said="no errors")
-
-
-def _is_quiet(part: SimpleCommand) -> bool:
-    name = program_name(part.words[0])
-    return name in _QUIET or not _QUIET_WITH.get(name, frozenset()).isdisjoint(part.words[1:2])
+    tools = [""]
+    for part in command_line.simple_commands(" && ".join(run) or line.head):
+        tools.append(program_name(part.words[0]))
+        verbs = _QUIET_WITH.get(tools[-1], frozenset())
+        if tools[-1] not in _QUIET and verbs.isdisjoint(part.words[1:2]):
+            return None
+    return CommandResult(tool=tools[-1], ok=True, said="no errors")
 
 
 def plain_output(output: str) -> str:
-    """Return the head and tail of an output without colours, carriage returns and long lines.
-
-    A report in JSON is one long line.
-    """
+    """Return the head and tail of an output without colours, carriage returns, long lines."""
     if len(output) > HEAD_CHARS + TAIL_CHARS:
         output = f"{output[:HEAD_CHARS]}\n{output[-TAIL_CHARS:]}"
     output = uncoloured(output)
@@ -244,20 +211,15 @@ _BY_TOOL = {
     for tool in {tool for reader in PARSERS for tool in reader.tools}
 }
 _RAISED_BY = {"git": tuple(reader for reader in PARSERS if reader.read == GIT.read)}
-"""Readers of what is printed by hooks as well: those have the first word."""
 _BY_MARK = tuple((mark, reader) for reader in PARSERS for mark in reader.marks)
 _BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
 
 
-_TASK_INDENT = re.compile(r"\n {6}")
-"""How far nx moves in what a task that failed has printed."""
 _COMMITTED = line_pattern(r"\[[^\]\n]+ [0-9a-f]{7,40}\] [^\n]+$")
-"""What `git commit` says when it is done: all that hooks printed before was no failure."""
 
 
 _ERROR_SIGNS = ("error: ", "Error: ", "ERROR: ", "fatal: ")
 _SHOWING = frozenset({"gh", "glab", "heroku", "vercel", "fly", "flyctl", "sqlite3", "psql", "jq"})
-"""Programs that show what others printed: a failure in it is not theirs."""
 
 
 def parse_output(
@@ -265,14 +227,9 @@ def parse_output(
 ) -> list[CommandResult]:
     """Return the results that the parsers found in an output, the most significant first.
 
-    Where nothing proves how the command ended, a success is believed only if a failure would have
-    been visible, and silence is a success of tools that print nothing if all is well.
-
-    Args:
-        text: the output, beginning with `LINE_START`.
-        line: the command line that printed it.
-        seen: which part of the output the command line lets through.
-        ok: how the command ended; None if nothing proves it.
+    `text` begins with `LINE_START`, and `seen` says which part of the output it is. Where nothing
+    proves how the command ended (`ok` is None), a success is believed only if a failure would have
+    been visible.
     """
     if line.tool in _SHOWING:
         return []
@@ -304,7 +261,6 @@ def own_error(text: str, tools: Iterable[str]) -> CommandResult | None:
 
 
 def _believed(result: CommandResult, text: str, seen: VisibleOutput) -> CommandResult:
-    """Return as unknown a success whose failures may have been left out, and a handled error."""
     shows_end = seen.shows_end(text)
     if result.tool in _THROWING and not (shows_end and _ends_with(result, text)):
         return CommandResult(said=result.first_error)
@@ -333,20 +289,13 @@ def _ends_with(result: CommandResult, text: str) -> bool:
 def _results(text: str, line: CommandLine, *, ok: bool | None) -> list[CommandResult]:
     """Ask the readers of each tool that was named, then those whose mark is there.
 
-    These have a word if all others were silent, or saw nothing bad though the command failed or
-    it is unknown. Of them the first is believed, but one that saw something bad before it, unless
-    all ended well: `make test lint` is not fine because its tests are.
+    Of these the first is believed, but one that saw something bad before it, unless all ended well:
+    `make test lint` is not fine because its tests are.
     """
     named: dict[str, CommandResult] = {}
     for tool in line.tools:
         named |= ((tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, is_passed=ok)))
     found = list(named.values())
-    if failures_among(found) and any(one.tool in COUNTING for one in found):
-        # The first parser that finds a failure in a task is believed.
-        within = [one for one in _marked(_BY_MARK, text) if COUNTING.isdisjoint(one.tools)]
-        texts = (text, _TASK_INDENT.sub(LINE_START, text))
-        inner = itertools.chain(*(_heard(within, each, is_passed=ok) for each in texts))
-        return _first(one for one in inner if one.ok is False) or found
     if failures_among(found) or (ok and found):
         return found
     if ok:
@@ -378,10 +327,7 @@ def _first(results: Iterable[CommandResult]) -> list[CommandResult]:
 def _heard(
     readers: Iterable[OutputParser], text: str, *, is_passed: bool | None
 ) -> Iterator[CommandResult]:
-    """Yield what readers say; the first is to be believed.
-
-    A program that ended well may print or log the traceback of an error it has handled.
-    """
+    """Yield what readers say, first the one to believe; who ends well may print a handled error."""
     for reader in readers:
         if not (is_passed and reader.is_raised) and (result := reader.read(text)):
             yield result
@@ -399,14 +345,10 @@ _SUMMARY = line_pattern(
     r"|\W*Some errors were emitted [^\n]*$"
 )
 _STOPPING = frozenset({124, 137, 143})
-"""Exit codes by which somebody else stopped the command, and which it did not bring about."""
 
 
 def command_result(command: Command, line: CommandLine, root: str = "") -> CommandResult:
-    """Return how a command went, from its exit code and what it printed.
-
-    Places inside the folder `root` are given relative to it.
-    """
+    """Return how a command went, by exit code and output; places in `root` are relative to it."""
     result = _read(command, line)
     folder = f"{root.rstrip('/')}/"
     if root and folder in result.first_error:
@@ -415,29 +357,30 @@ def command_result(command: Command, line: CommandLine, root: str = "") -> Comma
 
 
 def _read(command: Command, line: CommandLine) -> CommandResult:
-    if never := unexecuted_result(command):
+    if never := ending.unexecuted_result(command):
         return never
-    ok = ended(command)
-    if ok is False and own_exit_code(command) in {1, None} and only_answers(command.command):
+    ok = ending.ended(command)
+    heads = command_line.leading_commands(command_line.simple_commands(command.command))
+    is_question = bool(heads) and all(map(ending.answers, heads))
+    if ok is False and ending.own_exit_code(command) in {1, None} and is_question:
         is_diff = "diff" in (line.tool, *line.head.split()[1:2])
         return CommandResult(ok=True, said="differences found" if is_diff else "nothing found")
     text = LINE_START + strip_task_prefixes(plain_output(command.output))
     if line.is_routine and ok is not False:
         return _looked(command, line, text)
-    if is_interrupted(command):
+    if ending.is_interrupted(command):
         return _plain_words(text, ok=None)
     seen = visible_output_of(command.command)
     found = parse_output(text, line, seen, ok=ok) if ok is None or text.strip() else []
     is_named = any(one.first_error or one.failing for one in failures_among(found))
-    if ok is False and not is_named and (code := stopped_by(command)) is not None:
+    if ok is False and not is_named and (code := ending.stopped_by(command)) is not None:
         return _ended(code, found, text)
     return _weighed(found, text, ok=ok) if found else _plain_words(text, ok=ok)
 
 
 def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
-    """Return the result of what only looks: who finds nothing has not failed."""
-    ok = reported(command)
-    complained = own_error(text, line.tools) if ended(command) is None else None
+    ok = ending.reported(command)
+    complained = own_error(text, line.tools) if ending.ended(command) is None else None
     if complained and _NOT_THERE not in complained.first_error:
         return complained
     if ok is False and _last_words(text):
@@ -446,10 +389,7 @@ def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
 
 
 def _weighed(found: list[CommandResult], text: str, *, ok: bool | None) -> CommandResult:
-    """Put the words of several tools into one result; a failure outweighs a clean exit code.
-
-    `pytest | tail` ends with the exit code of `tail`, so counts of failures win over success.
-    """
+    """Put the words of several tools into one result; a failure outweighs a clean exit code."""
     failed = failures_among(found)
     chief = (failed or [one for one in found if one.passed is not None] or found)[0]
     summary = _SUMMARY.search(text) if failed and not chief.first_error else None
@@ -465,16 +405,15 @@ def _weighed(found: list[CommandResult], text: str, *, ok: bool | None) -> Comma
 
 
 def _ended(code: int, found: Sequence[CommandResult], text: str) -> CommandResult:
-    """Return the result of a command that was stopped: what it printed shows how far it came."""
-    ending = ENDINGS[code]
+    how = ending.ENDINGS[code]
     reached = one_line(_last_words(text), 160)
-    words = Diagnostic(f"{ending}; its last words: {reached}" if reached else "")
-    chief = next(iter(found), CommandResult(said=ending))
+    words = Diagnostic(f"{how}; its last words: {reached}" if reached else "")
+    chief = next(iter(found), CommandResult(said=how))
     return replace(
         chief,
         ok=False,
         first_error=str(words),
-        signature=signature(ending) if reached else "",
+        signature=signature(how) if reached else "",
         is_cut_off=code in _STOPPING,
     )
 
@@ -492,7 +431,7 @@ def _plain_words(text: str, *, ok: bool | None) -> CommandResult:
 
 def _last_words(text: str, says: Callable[[str], bool] = bool) -> str:
     for line in reversed(text[-_LAST_CHARS:].split("\n")):
-        is_own = not (EXIT_LINE.match(line) or TIMED_OUT.match(line))
+        is_own = not (ending.EXIT_LINE.match(line) or ending.TIMED_OUT.match(line))
         if is_own and line.strip().lower() not in SAID_NOTHING and says(line):
             return line
     return ""

@@ -1,17 +1,11 @@
 """The result of a command as its output shows it, and the signature of an error.
 
-Part of interpretation (step 6). A `CommandResult` is the one value that every output parser
-returns: `run_result`, `problem_result` and `failed_result` build it from what a parser found, with
-the text and the signature of the first `Diagnostic`.
-
-A signature is what stays of an error's words when it meets another day or project. Where it
-happened, when, and the values at hand are left out or become placeholders (`<n>`, `<path>`,
-`<time>`, `<id>`, `<address>`, `<value>`); the kind of error, its codes and the names in it stay, so
-that two different errors keep different signatures:
+A signature is what stays of an error's words on another day or in another project: where, when and
+the values at hand become placeholders (`<n>`, `<path>`, `<time>`, `<id>`, `<address>`, `<value>`);
+the kind of error, its codes and the names in it stay:
 
     src/api/user.py:41: KeyError: 'email'          KeyError: 'email'
     connect ECONNREFUSED 127.0.0.1:5432            connect ECONNREFUSED <address>
-    open /tmp/a8f/conf.yaml: permission denied     open conf.yaml: permission denied
 """
 
 from __future__ import annotations
@@ -28,9 +22,7 @@ from observer.core.value import Value
 LINE_START = "\n"
 """What a pattern of `line_pattern` begins with; texts to be read begin with it too."""
 FAILING = 10
-"""Most failing names that a result lists."""
 FIRST_ERROR = 300
-"""Most characters of the first error."""
 
 _COUNT = re.compile(r"(\d+) ([a-z]+)")
 _PROBLEM = re.compile(
@@ -55,7 +47,6 @@ _NO_ERROR = re.compile(
     r"(?:\$ |> |hint: |\+ )|\s*(?:[✓✔√]|\(pass\)|(?:--- )?PASS\b|ok\b)|.*\bok$"
     r"|[^\n]*\b(?:0|[Nn]o) (?:errors?|fail(?:ures?|ed|ing)?)\b"
 )
-"""Lines about something else: an echoed command, a passed test, a count of nothing."""
 WRAPPER = re.compile(WRAPPED)
 _WARNING = re.compile(r"\W*(?:\w+ )?(?i:warn(?:ing)?)\b")
 _FRAMING = " \t│"
@@ -66,11 +57,9 @@ class CommandResult(Value):
     """What a command's output said. Counts are None where it did not say.
 
     `ok` is None where it is unknown. `said` is the result in a few words ("2 failed, 14 passed in
-    3.1 s"); `first_error` the first error with its place ("src/a.ts:3: TS2304: Cannot find …"),
-    and `signature` what of it will be the same on another day or in another project. `was_run` is
-    False for a call that the client refused, blocked or cancelled. `is_cut_off` holds for a run
-    that a time limit or a signal put an end to before anything had failed in it: what it would
-    have come to is unknown, though the command as such has failed.
+    3.1 s"); `first_error` the first error with its place ("src/a.ts:3: TS2304: Cannot find …").
+    `was_run` is False for a call that the client refused, blocked or cancelled. `is_cut_off` holds
+    for a run that a time limit or a signal ended before anything had failed in it.
     """
 
     tool: str = ""
@@ -150,8 +139,8 @@ def problem_result(
 ) -> CommandResult:
     """Return the result of a tool that says what is wrong with the code.
 
-    Unless it printed how much that is (`is_counted`), the errors are those that were seen: of an
-    output that was cut there may be more.
+    Unless it printed how much (`is_counted`), errors are those seen: of a cut output there may be
+    more.
     """
     return CommandResult(
         tool=tool,
@@ -179,10 +168,7 @@ def failed_result(
 
 
 def first_error_line(text: str) -> str:
-    """Return the first line that complains in words any program may use, or "".
-
-    A warning counts where nothing worse is said: it stands before what stopped the program.
-    """
+    """Return the first line that complains in words any program may use, else a warning, or ""."""
     warned = ""
     problem = _PROBLEM.search(text)
     while problem:
@@ -204,8 +190,7 @@ def is_heading(line: str) -> bool:
 def line_pattern(pattern: str) -> re.Pattern[str]:
     """Return a pattern that holds from a line's beginning, compiled when it is first used.
 
-    A literal line end is searched for ten times faster than `^` is tried at every character. The
-    patterns of all tools take 60 ms to compile, and a process rarely meets more than a few tools.
+    A literal line end is found ten times faster than `^`; all patterns take 60 ms to compile.
     """
     return lazy_pattern(f"{LINE_START}(?:{pattern})", re.MULTILINE)
 
@@ -226,12 +211,6 @@ def word_counts(summary: str) -> dict[str, int]:
     return found
 
 
-def total_seconds(times: Iterable[float]) -> float | None:
-    """Return how long several runs took, None where none is known."""
-    known = list(times)
-    return sum(known) if known else None
-
-
 def problems_text(errors: int, warnings: int = 0) -> str:
     """Return ``"3 errors, 1 warning"`` or ``"no errors"``."""
     counts = {"error": errors, "warning": warnings}
@@ -240,7 +219,6 @@ def problems_text(errors: int, warnings: int = 0) -> str:
 
 
 SIGNATURE = 200
-"""Most characters of a signature."""
 _READ_CHARS = 400
 
 _HOST = (
@@ -319,8 +297,7 @@ _SAYS_NOTHING = word_set(
 def signature(error: str, test: str = "") -> str:
     """Return what of an error does not vary, or "" where nothing in it can be recognised.
 
-    An assertion is prefixed by its `test`, since "assert 1 == 2" may be any. The answer
-    is one line of at most `SIGNATURE` characters.
+    An assertion is prefixed by its `test`. The answer is a line of at most `SIGNATURE` characters.
     """
     said = _PLACE.sub("", one_line(error, _READ_CHARS))
     if missing := _SHELL.match(said):
@@ -356,13 +333,11 @@ def bare_name(test: str) -> str:
 
 
 def _stable(varying: re.Match[str]) -> str:
-    """Return what stands in a signature for a part that varies."""
     kind, text = varying.lastgroup or "", varying.group()
     return _STABLE[kind](text) if kind in _STABLE else _PLACEHOLDERS.get(kind, f"<{kind}>")
 
 
 def _file(path: str) -> str:
-    """Return a file's bare name, which is the same wherever a project lies."""
     name = re.split(r"[/\\]", re.sub(r"(?::\d+)+$", "", path).rstrip("/\\."))[-1]
     is_named = "." in name.strip(".") or path.startswith(".")
     return _VARIES.sub(_stable, name) if is_named and not _is_random(name) else "<path>"
@@ -374,7 +349,6 @@ def _is_random(name: str) -> bool:
 
 
 def _server(url: str) -> str:
-    """Return a server's name and the last name in its address."""
     host, *path = url.partition("://")[2].partition("?")[0].rstrip("/").split("/")
     name = host.rpartition("@")[2].partition(":")[0]
     if name.strip("0123456789.") in ("", "localhost"):
@@ -383,7 +357,6 @@ def _server(url: str) -> str:
 
 
 def _introduced(value: str) -> str:
-    """Return the words that introduce a quoted value, and its placeholder."""
     introduction = value[: min(value.find(sign) % len(value) for sign in "'\"")]
     return f"{_DIGITS.sub('<n>', introduction)}<value>"
 

@@ -1,12 +1,7 @@
 """The words of a command line, and what runs a command for another: `uv run`, `npx`, `sudo`.
 
-Part of interpretation (step 6). `pytest` is what `uv run pytest` checks by, and `uv run pytest` is
-how it works here: identity looks behind these words, titles keep them.
-
-A line is split by one pass of one pattern, so the time is linear in the text. Words keep their
-quotes. The reading is that of POSIX shells, and lenient: a line of fish or PowerShell, or one that
-was cut off, still gives words. tree-sitter-bash reads real lines alike, in twice the time, and does
-not come to an end of a line of 50,000 pipes: docs/decisions/0010-command-lines.md.
+A line is split by one pass of one pattern, in linear time. Words keep their quotes. The reading is
+that of POSIX shells, and lenient: any text gives words (docs/decisions/0010-command-lines.md).
 """
 
 from __future__ import annotations
@@ -20,14 +15,12 @@ from typing import NamedTuple
 from observer.core.text import one_line, word_set
 
 FRAME_WORDS = word_set("! then do else elif if while until begin and or not {")
-"""Words of a script around a command; nobody runs them."""
 ASSIGNMENT = re.compile(r"(?:\$env:)?[A-Za-z_]\w*\+?=", re.IGNORECASE)
 XARGS = "xargs"
 QUIET = word_set(
     "time timeout gtimeout nice ionice nohup stdbuf unbuffer setsid caffeinate chronic env command"
     " exec builtin"
 )
-"""They change how long, how loud or with what a command runs: no part of its title."""
 _PROGRAM_END = re.compile(r"\.(?:exe|cmd|bat)$", re.IGNORECASE)
 _PYTHON = re.compile(r"(?:python|pypy|py)(?:\d(?:\.\d+)?)?$")
 _PYTHON_VALUED = word_set("-W -X")
@@ -38,9 +31,8 @@ _SHELL_SCRIPT = re.compile(r"-\w*c|/c|-Command", re.IGNORECASE)
 class _Launcher(NamedTuple):
     """`verbs` stand behind the program, then options, then `skipped` words, then the command.
 
-    Of the verbs `*` is any word, such as the name of a package. `valued` options have their value
-    in the next word. `until` is the word that the command stands behind, `is_picky` says that only
-    programs known to check code are meant as programs.
+    Of the verbs `*` is any word. `valued` options have their value in the next word. `until` is the
+    word that the command stands behind; what `is_picky` runs only programs known to check code.
     """
 
     verbs: tuple[str, ...] = ()
@@ -130,11 +122,8 @@ _CHOOSING = {
     "uv": word_set("--directory --package"),
     "poetry": word_set("-C --directory"),
 }
-"""Options by which programs that run others say where, or for which package."""
 _GLOBAL_VALUED = word_set("-f --file -p --project-name --profile --project --directory -C --dir")
-"""Options between a launcher and its verb whose next word is their value."""
 _REPORTING = word_set("test lint err proxy summary")
-"""Words by which `rtk` is asked to report an output."""
 
 
 def program_name(word: str) -> str:
@@ -144,12 +133,7 @@ def program_name(word: str) -> str:
 
 
 def wrapper_length(words: Sequence[str], known: frozenset[str]) -> int:
-    """Return how many leading words run the rest; 0 if none do.
-
-    Args:
-        words: of one simple command.
-        known: names of programs that a script may have the name of: `pnpm vitest`.
-    """
+    """Return how many leading words run the rest, 0 if none; `known` programs may be scripts."""
     first = words[0]
     if len(words) < 2 or words[:2] == ["command", "-v"]:
         return 0
@@ -208,7 +192,6 @@ def _start(words: Sequence[str], launcher: _Launcher, known: frozenset[str]) -> 
 
 
 def _options_end(words: Sequence[str], start: int, valued: frozenset[str]) -> int:
-    """Return where the command begins behind options; at the latest the last word."""
     at = start
     while at < len(words) - 1 and words[at].startswith("-"):
         at += 2 if words[at] in valued else 1
@@ -238,19 +221,11 @@ TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _GLUED = re.compile(r"[\w./:-]*[A-Za-z./]\Z")
-"""A word that ends where a redirection begins, without a blank between: `make>log`."""
 _SIGNS = {"\n": ";", ";;": ";", "|&": "|"}
 
 
-class Simple(NamedTuple):
-    """A simple command: the sign before it (`|`, `&&`, `||`, `;`, `&` or none), and its words."""
-
-    sign: str
-    words: list[str]
-
-
-def split(command: str) -> list[Simple]:
-    """Return the simple commands of a command line in order; any text gives an answer."""
+def split(command: str) -> list[tuple[str, list[str]]]:
+    """Return the simple commands of any line: signs before them (`|`, `&&`, … or ""), and words."""
     return _Splitter().read(without_documents(command[:_DOCUMENT_CHARS])[:READ_CHARS])
 
 
@@ -269,14 +244,12 @@ def unquoted(word: str) -> str:
 
 
 class _Splitter:
-    """State of one pass: the word being read, and how deep in `$(…)` or a bracket it is."""
-
     def __init__(self) -> None:
-        self._found = [Simple("", [])]
+        self._found: list[tuple[str, list[str]]] = [("", [])]
         self._word = ""
         self._depth = 0
 
-    def read(self, text: str) -> list[Simple]:
+    def read(self, text: str) -> list[tuple[str, list[str]]]:
         for token in TOKEN.finditer(text):
             kind = token.lastgroup
             if self._depth:
@@ -287,18 +260,17 @@ class _Splitter:
                 self._end_word()
             elif kind == "sign":
                 self._end_word()
-                self._found.append(Simple(_SIGNS.get(token.group(), token.group()), []))
+                self._found.append((_SIGNS.get(token.group(), token.group()), []))
             else:
                 self._outside(kind, token.group())
         self._end_word()
-        return [simple for simple in self._found if simple.words]
+        return [(sign, words) for sign, words in self._found if words]
 
     def _inside(self, kind: str | None, text: str) -> None:
         self._depth += {"into": 1, "open": 1, "close": -1}.get(kind or "", 0)
         self._word += text
 
     def _outside(self, kind: str | None, text: str) -> None:
-        """Take what belongs to a word, or stands between words: a subshell's bracket, a comment."""
         if kind == "into" or (kind == "open" and self._word):
             self._depth = 1
         elif kind in {"open", "close"} or (kind == "comment" and not self._word):
@@ -310,5 +282,5 @@ class _Splitter:
 
     def _end_word(self) -> None:
         if self._word:
-            self._found[-1].words.append(self._word)
+            self._found[-1][1].append(self._word)
             self._word = ""

@@ -1,5 +1,1 @@
-"""Importers: foreign data to events, one module a source.
-
-An importer is a generator of events with ids that follow from the source alone, so importing
-twice stores once.
-"""
+"""Importers: foreign data to events, whose ids follow from their source alone."""

@@ -1,7 +1,4 @@
-"""What Codex's calls of shells and scripts ask, and how their answers say that a command ended.
-
-The shell had other names and other answers in older versions. Pure.
-"""
+"""What Codex's calls of shells and scripts ask, and how their answers say that a command ended."""
 
 from __future__ import annotations
 
@@ -25,7 +22,6 @@ _PATCHES = ("apply_patch", "applypatch")
 _APPLY = re.compile(
     r"(?:cd\s+(?P<folder>'[^'\n]+'|\"[^\"\n]+\"|[^\s;&|'\"]+)\s*(?:&&|;|\n)\s*)?(?:apply_?patch)\b"
 )
-"""How a line of a shell begins that applies a patch, in another folder or where it is."""
 _BEGIN = "*** Begin Patch"
 _HEAD = re.compile(
     r"(?:Chunk ID: [^\n]*\n)?(?:Exit code: (?P<old>-?\d{1,9})\n)?(?:Wall time: [^\n]*\n)?"
@@ -33,7 +29,6 @@ _HEAD = re.compile(
     r"|running with session ID (?P<on>\d{1,18}))\n)?"
     r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n"
 )
-"""What stands before the output of a command: how it ended, or the session in which it goes on."""
 
 
 _BROKEN = re.compile(
@@ -42,7 +37,6 @@ _BROKEN = re.compile(
     r"|(?:exec command|patch|command) rejected|rejected by user|approval policy is )",
     re.IGNORECASE,
 )
-"""How answers begin of calls that came to nothing, which have no exit code."""
 _REJECTED = re.compile(r"(?:exec command|patch) rejected by user")
 _ABORTED = re.compile(
     r"(?:Wall time: [^\n]{1,40}\n)?aborted(?: by user)?(?: after [^\n]{1,20})?(?:\n|\Z)"
@@ -50,23 +44,13 @@ _ABORTED = re.compile(
 
 
 class Answer(NamedTuple):
-    """What a command printed; its exit code, or the session in which it goes on, where known.
-
-    `is_broken` if it never ran to its end by the client, `is_aborted` by the person.
-    """
+    """What a command printed; its exit code, or the session (or cell) in which it goes on."""
 
     printed: str
     code: int | None = None
     going_on: str = ""
     is_broken: bool = False
     is_aborted: bool = False
-
-
-class Patch(NamedTuple):
-    """A patch, and the folder in which it is applied; "" for the one where the shell is."""
-
-    lines: str
-    folder: str = ""
 
 
 def command_of(given: Object) -> str:
@@ -79,16 +63,19 @@ def command_of(given: Object) -> str:
     return said[2] if is_script else shlex.join(said)
 
 
-def patch_of(given: Object) -> Patch | None:
-    """Return the patch that a call of a shell applies; None if it runs something else."""
+def patch_of(given: Object) -> tuple[str, str] | None:
+    """Return the patch that a call of a shell applies, and its folder, "" for where the shell is.
+
+    None if it runs something else.
+    """
     said = words(given, "command") or words(given, "cmd") or ("",)
     if said[0] in _PATCHES:
-        return Patch("\n".join(said[1:]))
+        return "\n".join(said[1:]), ""
     line = command_of(given).lstrip()
     begin, found = line.find(_BEGIN), _APPLY.match(line)
     if found is None or begin < 0:
         return None
-    return Patch(line[begin:], (found["folder"] or "").strip("'\""))
+    return line[begin:], (found["folder"] or "").strip("'\"")
 
 
 def answer_of(output: Json) -> Answer:
@@ -143,7 +130,6 @@ def success_of(payload: Object) -> bool | None:
 # Newer rollouts have an item of each command and patch that a script ran. Where there is none, what
 # the script writes out was asked, and only a script with a single call says how it ended.
 
-NAMES = frozenset({"exec"})
 WAIT = "wait"
 WEB = frozenset({"web__run", "web_run"})
 
@@ -153,23 +139,14 @@ _SCRIPT_HEAD = re.compile(
 )
 
 
-class ScriptEnd(NamedTuple):
-    """What a script printed, and how it ended: the cell in which it goes on, a command's code."""
-
-    printed: str
-    cell: str = ""
-    code: int | None = None
-    has_failed: bool = False
-
-
 def calls_in(script: str) -> list[tuple[str, Object]]:
     """Return the calls of tools in a script, those whose arguments are written out."""
     calls: list[tuple[str, Object]] = []
-    for one in method_calls(script, "tools"):
-        if isinstance(one.argument, str):  # a patch
-            calls.append((one.method, {"command": one.argument}))
-        elif isinstance(one.argument, dict) and one.argument:
-            calls.append((one.method, one.argument))
+    for method, given in method_calls(script, "tools"):
+        if isinstance(given, str):  # a patch
+            calls.append((method, {"command": given}))
+        elif isinstance(given, dict) and given:
+            calls.append((method, given))
     return calls
 
 
@@ -198,7 +175,6 @@ _PATCH = "apply_patch"
 _ADDRESS = "file://"
 
 Done = Callable[[int, str, str, Object, Json], HookCall]
-"""Returns the end of a call: its time, id, tool, arguments and answer."""
 
 
 class _Script(NamedTuple):
@@ -219,7 +195,7 @@ class ScriptCalls:
     def is_of(self, name: str, given: Object) -> bool:
         """Return True if a call runs a script, or waits for one that is known to go on."""
         is_waiting = name == WAIT and text(given, "cell_id") in self._cells
-        return name in NAMES or is_waiting
+        return name == "exec" or is_waiting
 
     def answered(self, at_ms: int, call: str, given: Object, output: Json) -> Iterator[HookCall]:
         """Yield the calls of a script that has ended, those that no item reports."""
@@ -231,22 +207,22 @@ class ScriptCalls:
         if isinstance(result, dict) and "output" in result:
             code, printed = number(result, "exit_code"), text(result, "output")
         failed = head is not None and head["how"] == "failed"
-        end = ScriptEnd(printed, (head["cell"] or "") if head else "", code, failed)
+        end = Answer(printed, code, (head["cell"] or "") if head else "", failed)
         known = self._cells.pop(text(given, "cell_id"), None)
         script = known or _Script(call, text(given, "command", "input", "code"), "")
         script = script._replace(printed=script.printed + end.printed)
-        if end.cell:
-            self._cells[end.cell] = script
+        if end.going_on:
+            self._cells[end.going_on] = script
         else:
             yield from self._ended(at_ms, script, end)
 
     def left(self, at_ms: int) -> Iterator[HookCall]:
         """Yield the calls of scripts that never ended."""
         for script in self._cells.values():
-            for call in self._ended(at_ms, script, ScriptEnd("")):
+            for call in self._ended(at_ms, script, Answer("")):
                 yield call._replace(is_open=True)
 
-    def _ended(self, at_ms: int, script: _Script, end: ScriptEnd) -> Iterator[HookCall]:
+    def _ended(self, at_ms: int, script: _Script, end: Answer) -> Iterator[HookCall]:
         found = calls_in(script.source)
         is_reported, self._has_items = self._has_items, False
         if not found and not is_reported:
@@ -262,10 +238,10 @@ class ScriptCalls:
                 is_item = "tools" in self._has and "__" in one[0]
             if not is_item:
                 name = f"{script.call}#{place}" if len(found) > 1 else script.call
-                yield self._said(at_ms, name, one, alone, end if len(found) == 1 else ScriptEnd(""))
+                yield self._said(at_ms, name, one, alone, end if len(found) == 1 else Answer(""))
 
     def _said(
-        self, at_ms: int, call: str, one: tuple[str, Object], script: _Script, end: ScriptEnd
+        self, at_ms: int, call: str, one: tuple[str, Object], script: _Script, end: Answer
     ) -> HookCall:
         name, asked = one
         if name in SHELLS:
@@ -274,7 +250,7 @@ class ScriptCalls:
             answer: Json = {"output": script.printed, **code, **_failed(end)}
             return self._done(at_ms, call, "Bash", _placed(given), answer)
         if name == _PATCH:
-            head = "" if end.has_failed else "Exit code: 0\n"
+            head = "" if end.is_broken else "Exit code: 0\n"
             return self._done(at_ms, call, _PATCH, asked, f"{head}{script.printed}")
         questions = (rows(asked, each) for each in ("search_query", "image_query"))
         query = " ".join(text(row, "q") for found in questions for row in found)
@@ -310,8 +286,8 @@ class ScriptCalls:
         return self._done(at_ms, call, _PATCH, {"command": patch}, f"Exit code: {code}\n{said}")
 
 
-def _failed(end: ScriptEnd) -> dict[str, Json]:
-    return {"isError": True} if end.has_failed else {}
+def _failed(end: Answer) -> dict[str, Json]:
+    return {"isError": True} if end.is_broken else {}
 
 
 def _placed(given: Object) -> Object:

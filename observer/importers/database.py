@@ -1,24 +1,23 @@
 """Databases of other programs: SQLite files that are read and never written.
 
-What cannot be read is counted. Only plain tables are read: a view or a virtual table could run
-anything.
+Only plain tables are read: a view or a virtual table could run anything.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
 from observer.core.disk import UnexpectedFile, open_plain
-from observer.importers.jsonl import Problems
+from observer.importers.source import Problems
 
 CELL_BYTES = 32 << 20
 """A row with a longer value is counted and not read."""
@@ -95,7 +94,7 @@ def _connection(path: Path, stack: ExitStack) -> sqlite3.Connection:
     handle, _ = open_plain(path)
     os.close(handle)
     if any(file.stat().st_size for file in files_of(path)[1:]):
-        return _COPY.of(path)
+        return _copy(path, _state(path))
     connection = stack.enter_context(closing(_open(path, "mode=ro&immutable=1")))
     pages, size = (connection.execute(f"PRAGMA {one}").fetchone()[0] for one in _SIZE)
     if pages * size > path.stat().st_size:
@@ -104,37 +103,25 @@ def _connection(path: Path, stack: ExitStack) -> sqlite3.Connection:
     return connection
 
 
-class _Copy:
-    """The copy of a database in use that was read last, kept for its next session, nameless."""
+class _Connection(sqlite3.Connection):
+    """A connection that closes once nobody keeps it."""
 
-    def __init__(self) -> None:
-        self._known: object = None
-        self._connection: sqlite3.Connection | None = None
-        atexit.register(self.close)
-
-    def of(self, path: Path) -> sqlite3.Connection:
-        state = (path, _state(path))
-        if self._connection is None or self._known != state:
-            self.close()
-            with TemporaryDirectory(prefix="observer-import-") as folder:
-                copy = _copied(path, Path(folder))
-                with closing(_open(copy, "mode=rw", "PRAGMA wal_checkpoint(TRUNCATE)")):
-                    self._connection = _open(copy, "mode=ro&immutable=1")
-            self._known = state
-        return self._connection
-
-    def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-        self._connection = None
+    def __del__(self) -> None:
+        self.close()
 
 
-_COPY = _Copy()
+@lru_cache(maxsize=1)
+def _copy(path: Path, _state: object) -> sqlite3.Connection:
+    """Return a nameless copy of a database in use, kept for the next session in that state."""
+    with TemporaryDirectory(prefix="observer-import-") as folder:
+        copy = _copied(path, Path(folder))
+        with closing(_open(copy, "mode=rw", "PRAGMA wal_checkpoint(TRUNCATE)")):
+            return _open(copy, "mode=ro&immutable=1")
 
 
 def _open(path: Path, mode: str, before: str = "SELECT 1") -> sqlite3.Connection:
     uri = f"file:{quote(str(path))}?{mode}"
-    connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+    connection = sqlite3.connect(uri, uri=True, check_same_thread=False, factory=_Connection)
     try:
         connection.execute(before).fetchall()
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
@@ -162,5 +149,5 @@ def _copied(path: Path, folder: Path) -> Path:
     raise OSError("another program was writing all the time")
 
 
-def _state(path: Path) -> list[tuple[int, int]]:
-    return [(file.stat().st_size, file.stat().st_mtime_ns) for file in files_of(path)]
+def _state(path: Path) -> tuple[tuple[int, int], ...]:
+    return tuple((file.stat().st_size, file.stat().st_mtime_ns) for file in files_of(path))

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -15,27 +14,36 @@ from typing import NamedTuple, TypeAlias
 from msgspec import structs
 
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.payload import text
+from observer.clients.payload import inner, text
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.errors import Undecodable
 from observer.core.events import Event
 from observer.core.routes import import_route
-from observer.importers.jsonl import SUFFIXES, Problems, files_below, last_ms, lines, parse, time_of
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import (
+    SUFFIXES,
+    FoundSession,
+    Problems,
+    SessionSource,
+    files_in,
+    import_id,
+    last_ms,
+    lines,
+    parse,
+    time_of,
+)
 from observer.ingest.decode import decode_call
 from observer.ingest.duplicates import LIVE_MS
 from observer.projects.worktree import normalise
 
 _ENDS = frozenset({"SessionEnd", "SessionShutdown", "dispose", "session_shutdown", "sessionEnd"})
-"""What clients call the end of a session."""
 
 
 class HookCall(NamedTuple):
     """One hook call: its time, event and payload, and the branch that was checked out.
 
-    `key` is the same however often the session is read, and unique within it. `is_open` if it had
-    no end when the session was written last: if that goes on, it may get one.
+    `key` is the same whenever the session is read, and unique within it; what `is_open` may get an
+    end.
     """
 
     at_ms: int
@@ -54,8 +62,7 @@ def read_session(
 ) -> Iterator[Event]:
     """Yield the events of a session, from the calls that `calls_of` reads.
 
-    A session that may still go on has no end, nor have its open calls, and the last minute is left
-    to the hooks.
+    What may still go on has no end, nor have its open calls; the last minute is left to the hooks.
     """
     at_ms, idle_ms = now_ms(), settings.session_idle_minutes * 60_000
     remote = ""
@@ -66,9 +73,8 @@ def read_session(
         may_go_on = call.is_open or call.event in _ENDS
         if at_ms - call.at_ms < (idle_ms if may_go_on else LIVE_MS):
             continue
-        identity = f"{client}\0{found.id}\0{call.key}".encode(errors="replace")
         envelope = Envelope(
-            id=f"import-{blake2b(identity, digest_size=16).hexdigest()}",
+            id=import_id(client, found.id, call.key),
             at_ms=call.at_ms,
             client=client,
             event=call.event,
@@ -104,7 +110,6 @@ class Opening(NamedTuple):
 
 
 Opener: TypeAlias = Callable[[Path, Iterable[Object]], Opening | None]
-"""Reads the first records of a file; None if it holds no session."""
 
 
 def records(path: Path, problems: Problems) -> Iterator[Object]:
@@ -125,8 +130,7 @@ def find_sessions(
 ) -> list[FoundSession]:
     """Return the sessions in files, and in the files below folders that end so and are such."""
     files: dict[str, list[tuple[Path, Opening]]] = defaultdict(list)
-    below = ((each, one) for one in paths for each in files_below(one, endings))
-    for path in dict.fromkeys(each for each, one in below if each == one or is_one(each)):
+    for path in files_in(paths, endings, is_one):
         if opening := opener(path, islice(records(path, Problems()), GLANCED)):
             files[opening.session].append((path, opening))
         else:
@@ -143,10 +147,7 @@ def source_of(
     endings: tuple[str, ...] = SUFFIXES,
     is_one: Callable[[Path], bool] = lambda _: True,
 ) -> SessionSource:
-    """Return the importer of a client by its place, how its files begin, and their calls.
-
-    A place is `settings`, `variable` and `sessions` of a `SessionSource`.
-    """
+    """Return a client's importer; a place is `settings`, `variable` and `sessions` of one."""
     find = partial(find_sessions, opener, endings=endings, is_one=is_one)
     return SessionSource(name, *place, find=find, read=partial(read_session, name, calls_of))
 
@@ -186,12 +187,18 @@ def _session(name: str, group: Sequence[tuple[Path, Opening]]) -> FoundSession:
 class RecordCalls(ABC):
     """The hook calls of one session, from the records of its files.
 
-    A reply comes at the end of a turn: before the next prompt, or at the end. Keys of calls follow
-    from the records, so that a record that two files hold is one event. `asked_of` keeps the tool
-    and the arguments of calls, by their ids, until their results come.
+    A reply comes at the end of a turn: before the next prompt, or at the end. `asked_of` keeps the
+    tool and the arguments of calls, by their ids, until their results come; `usage` the tokens of
+    answers by keys; `said` what the agent said last (time, words, key), None once a turn was broken
+    off; `agent` the fields of the sub-agent that is read.
     """
 
-    start, end = "SessionStart", "SessionEnd"
+    start, asked, replied, end = "SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"
+    words = "last_assistant_message"
+    """What hooks call the words of a reply."""
+    time = "timestamp"
+    model: tuple[str, ...] = ("", "model")
+    """Where a record names its model: in which of its fields ("" for none), by which names."""
 
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         self.session = found.id
@@ -201,14 +208,15 @@ class RecordCalls(ABC):
         self._last_ms = 0
         self._problems = problems
         self.asked_of: dict[str, tuple[str, Object]] = {}
-        self._said: tuple[int, str, str] | None = None
-        self._usage: dict[str, Mapping[str, int]] = {}
+        self.agent: Object = {}
+        self.said: tuple[int, str, str] | None = None
+        self.usage: dict[str, Mapping[str, int]] = {}
 
     def __iter__(self) -> Iterator[HookCall]:
         """Yield the hook calls."""
         for path in self._found.paths:
             for record in self.records(path, self._problems):
-                at_ms = self.time_of(record)
+                at_ms = time_of(record, self.time)
                 if at_ms is None:
                     continue
                 is_first = not self._last_ms
@@ -216,7 +224,9 @@ class RecordCalls(ABC):
                 found = list(self.read(at_ms, record))
                 if is_first:  # after it was read, for it may name folder and branch
                     first = islice(self.records(self._found.paths[0], Problems()), GLANCED)
-                    model = next(filter(None, map(self.model_of, first)), "")
+                    inside, *names = self.model
+                    heads = (inner(record, inside) if inside else record for record in first)
+                    model = first_said(heads, *names)
                     fields: Object = {"source": "startup", "reason": "startup", "model": model}
                     yield self.call(self._found.first_ms, self.start, fields, "start")
                 yield from found
@@ -228,14 +238,6 @@ class RecordCalls(ABC):
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
         """Yield the records of a file."""
         return records(path, problems)
-
-    def time_of(self, record: Object) -> int | None:
-        """Return the time of a record in UTC milliseconds; None if it reports nothing."""
-        return time_of(record)
-
-    def model_of(self, record: Object) -> str:
-        """Return the model that a record names, or ""."""
-        return text(record, "model")
 
     @abstractmethod
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
@@ -255,37 +257,22 @@ class RecordCalls(ABC):
     def prompt(self, at_ms: int, words: str, key: str) -> Iterator[HookCall]:
         """Yield the end of the turn before, and a prompt."""
         yield from self.stopped()
-        event, fields = self.asked(words)
-        yield self.call(at_ms, event, fields, key)
+        yield self.call(at_ms, self.asked, {"prompt": words}, key)
 
     def say(self, at_ms: int, words: str, key: str) -> None:
         """Note what the agent says; the last of it is the reply."""
         if words.strip():
-            self._said = at_ms, words, key
-
-    def spend(self, key: str, usage: Mapping[str, int]) -> None:
-        """Note the tokens of an answer; of one that is written again the last ones count."""
-        self._usage[key] = usage
-
-    def interrupt(self) -> None:
-        """Forget what the agent said: of a turn that was broken off no hook reports the end."""
-        self._said = None
+            self.said = at_ms, words, key
 
     def stopped(self) -> Iterator[HookCall]:
         """Yield the end of the turn, if the agent said anything in it."""
-        said, self._said = self._said, None
+        said, self.said = self.said, None
         if said is not None:
             at_ms, words, key = said
-            counts = self._usage.values()
-            usage = {name: sum(one[name] for one in counts) for name in next(iter(counts), {})}
-            self._usage = {}
-            event, fields = self.reply(words, usage)
-            yield self.call(at_ms + _REPLY_MS, event, fields, key)
-
-    def asked(self, words: str) -> tuple[str, Object]:
-        """Return the event of a prompt, and its fields."""
-        return "UserPromptSubmit", {"prompt": words}
-
-    def reply(self, words: str, usage: Mapping[str, int]) -> tuple[str, Object]:
-        """Return the event of the end of a turn, and its fields."""
-        return "Stop", {"last_assistant_message": words, "usage": dict(usage)}
+            counts = self.usage.values()
+            usage: Json = {
+                name: sum(one[name] for one in counts) for name in next(iter(counts), {})
+            }
+            self.usage = {}
+            fields: Object = {self.words: words, "usage": usage}
+            yield self.call(at_ms + _REPLY_MS, self.replied, fields, key)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -22,8 +23,7 @@ from observer.core.events import Command, Event
 from observer.core.paths import Home, is_inside, read_plain
 from observer.core.value import Value, chunks, decode_json
 from observer.git.process import git_output
-from observer.importers.jsonl import Problems
-from observer.importers.source import FoundSession, SessionSource, events_of, groups
+from observer.importers.source import FoundSession, Problems, SessionSource, events_of, groups
 from observer.ingest.duplicates import LIVE_MS
 from observer.local import client
 from observer.observations.git_commands import printed_commits
@@ -80,7 +80,6 @@ def with_repositories(events: Iterable[Event], roots: Collection[str]) -> list[E
 
 
 def _with_commits(commits: Sequence[str], roots: Iterable[str]) -> str:
-    """Return the work tree that has one of the last commits, "" if none has."""
     for root in sorted(roots):
         for commit in commits[-MOST_COMMITS:]:
             with suppress(NotFound):
@@ -253,15 +252,12 @@ BATCH_BYTES = 8 << 20
 """Events of one request, stored in one transaction, or bytes of them; what hooks spool meanwhile is
 stored before the next one."""
 NICENESS = 10
-"""Of reading, but for the first group: somebody may wait for the newest sessions."""
 WAIT_S = 120.0
 
 FATES = ("stored", "known", "excluded", "purged", "expired")
-"""What may become of an imported event."""
 
 Counts = Counter[str]
 Send: TypeAlias = Callable[[bytes], Mapping[str, int]]
-"""Has a list of events stored; returns how many met which fate."""
 
 
 def give_way() -> None:
@@ -301,8 +297,7 @@ def import_planned(
 ) -> Counts:
     """Import the sessions of a plan, newest first; return what became of their events.
 
-    `advance` is called with the number of further sessions that are stored, and may raise to end
-    the import: what is not stored yet is for the next one.
+    `advance` is called with the number of further sessions stored, and may raise to end the import.
     """
     settings = config.load(home)
     # A session that may go on is read again, whether or not its files change.
@@ -351,70 +346,60 @@ def batches(events: Iterable[Event]) -> Iterator[bytes]:
 # other, and the ids of events keep what is known from being stored again.
 
 LOOK_EVERY_S = 10.0
-"""How often the files are looked at."""
 
 _State = tuple[int, int, int]
 
 
+@dataclass
 class Follower:
     """Follows the sessions of one source, but those that ended before `since_ms`."""
 
-    def __init__(
-        self,
-        source: SessionSource,
-        paths: Sequence[Path],
-        finished: FinishedImports,
-        *,
-        since_ms: int,
-        idle_ms: int,
-    ) -> None:
-        self._source = source
-        self._finished = finished
-        self._paths = tuple(paths)
-        self._since_ms = since_ms
-        self._idle_ms = idle_ms
-        self._files: Mapping[Path, _State] = {}
-        self._sessions: dict[str, FoundSession] = {}
-        self._read_ms: dict[str, int] = {}
-        self._due_ms: dict[str, int] = {}
+    source: SessionSource
+    paths: tuple[Path, ...]
+    finished: FinishedImports
+    since_ms: int
+    idle_ms: int
+    files: Mapping[Path, _State] = field(default_factory=dict)
+    sessions: dict[str, FoundSession] = field(default_factory=dict)
+    read_ms: dict[str, int] = field(default_factory=dict)
+    due_ms: dict[str, int] = field(default_factory=dict)
 
     def look(self, at_ms: int) -> Plan:
         """Return what is to be read now: sessions that go on each minute, and at their end."""
         problems = Problems()
-        files = dict(_states(self._paths))
-        written = [path for path, one in files.items() if self._files.get(path) != one]
+        files = dict(_states(self.paths))
+        written = [path for path, one in files.items() if self.files.get(path) != one]
         # What is in a write-ahead log is of its database.
         changed = {path.with_name(path.name.removesuffix("-wal")) for path in written}
-        self._files = files
+        self.files = files
         for one in self._found(changed, problems) if changed else ():
-            is_new = one != self._sessions.get(one.id) and not changed.isdisjoint(one.paths)
-            self._sessions[one.id] = one
-            known = (self._source.name, one.id, one.fingerprint())
-            if is_new and one.last_ms >= self._since_ms and not self._finished.holds(*known):
-                self._due_ms[one.id] = max(at_ms, self._read_ms.get(one.id, 0) + LIVE_MS)
-        due = [self._sessions[name] for name, when_ms in self._due_ms.items() if when_ms <= at_ms]
+            is_new = one != self.sessions.get(one.id) and not changed.isdisjoint(one.paths)
+            self.sessions[one.id] = one
+            known = (self.source.name, one.id, one.fingerprint())
+            if is_new and one.last_ms >= self.since_ms and not self.finished.holds(*known):
+                self.due_ms[one.id] = max(at_ms, self.read_ms.get(one.id, 0) + LIVE_MS)
+        due = [self.sessions[name] for name, when_ms in self.due_ms.items() if when_ms <= at_ms]
         for one in due:
-            del self._due_ms[one.id]
-            self._read_ms[one.id] = at_ms
-            for after_ms in (self._idle_ms, LIVE_MS):  # the first that is to come counts
+            del self.due_ms[one.id]
+            self.read_ms[one.id] = at_ms
+            for after_ms in (self.idle_ms, LIVE_MS):  # the first that is to come counts
                 if one.last_ms + after_ms > at_ms:
-                    self._due_ms[one.id] = one.last_ms + after_ms
-        return Plan(self._source, self._paths, due, 0, due, problems)
+                    self.due_ms[one.id] = one.last_ms + after_ms
+        return Plan(self.source, self.paths, due, 0, due, problems)
 
     def _found(self, changed: Collection[Path], problems: Problems) -> list[FoundSession]:
         """Return the sessions that changed files are of; all of them if a file is a new one."""
-        known = {path: one for one in self._sessions.values() for path in one.paths}
+        known = {path: one for one in self.sessions.values() for path in one.paths}
         suffixes = {path.suffix for path in known}
         named = {path for path in changed if not known or path.suffix in suffixes}
         if not known.keys() >= named:
-            return self._source.find(self._paths, problems)
+            return self.source.find(self.paths, problems)
         touched = {one.id: one for path, one in known.items() if path in named}
         paths = [path for one in touched.values() for path in (*one.paths, *one.before)]
-        return [one for one in self._source.find(paths, problems) if one.id in touched]
+        return [one for one in self.source.find(paths, problems) if one.id in touched]
 
 
 def _states(paths: Iterable[Path]) -> Iterator[tuple[Path, _State]]:
-    """Yield the files below some paths, with what differs once they were written."""
     for path in paths:
         for folder, _, names in (
             os.walk(path) if path.is_dir() else ((path.parent, (), (path.name,)),)

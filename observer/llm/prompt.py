@@ -105,7 +105,6 @@ def _asked(lines: Sequence[str], *, instructions: str = _INSTRUCTIONS) -> LlmPro
 
 
 def _chosen(items: Iterable[Item], room: int) -> list[str]:
-    """Return lines of the items that say most, as many as fit, in the order in which they were."""
     ranks = {name: rank for rank, name in enumerate(_FIRST)}
     newest = sorted(items, key=lambda item: (item.created_ms, item.id), reverse=True)
     fitting: list[tuple[int, int, str]] = []
@@ -133,7 +132,6 @@ def _clean(text: str, limit: int) -> str:
 
 
 def _ends(text: str) -> str:
-    """Return a text with its lines, without secrets, of a long one its beginning and its end."""
     text = redact_text(_printable(redact_text(text)))
     cut = len(text) - _HEAD_CHARS - _TAIL_CHARS
     if cut <= 0:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Annotated, NamedTuple, TypeVar
 
@@ -126,16 +124,17 @@ def refusal(answered: Answered, endpoint: Endpoint) -> AskFailed:
     if 300 <= status < 400:
         return AskFailed(f"{message} (a redirect)", hint="set llm_url to where the API is")
     is_busy = status in {408, 429} or status >= 500
+    after = answered.headers.get("retry-after", "").strip()
+    wait_s = min(float(after), LONGEST_WAIT_S) if after.isascii() and after.isdigit() else 0.0
     return AskFailed(
         message,
         hint="it is tried again later" if is_busy else "",
-        wait_s=_retry_after_s(answered.headers),
+        wait_s=wait_s,
         is_asked_wrong=not is_busy,
     )
 
 
 def _tokens(usage: msgspec.Raw) -> int:
-    """Return the tokens that the endpoint says it counted; 0 where it reports nothing usable."""
     try:
         reported = decode_json(usage, _Usage)
     except msgspec.DecodeError:
@@ -145,7 +144,6 @@ def _tokens(usage: msgspec.Raw) -> int:
 
 
 def _message_in(body: bytes) -> str:
-    """Return the message of an error's JSON, in any of the shapes that endpoints use."""
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -154,17 +152,6 @@ def _message_in(body: bytes) -> str:
         if isinstance(value, dict) and value.get(name):
             value = value[name]
     return value if isinstance(value, str) else ""
-
-
-def _retry_after_s(headers: Mapping[str, str]) -> float:
-    text = headers.get("retry-after", "").strip()
-    if text.isascii() and text.isdigit():
-        return min(float(text), LONGEST_WAIT_S)
-    try:
-        at = parsedate_to_datetime(text).astimezone(UTC)
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
-    return min(max((at - datetime.now(UTC)).total_seconds(), 0.0), LONGEST_WAIT_S)
 
 
 def one_line(text: str) -> str:

@@ -180,7 +180,7 @@ def _with_alternative(known: ProjectState, ran: EndedCommand) -> Step:
     if ran.result.ok is True and len(ran.forms) == 1:  # after an installation, say
         (form,) = ran.forms
         marked = tuple(
-            replace(one, is_refuted=True) if command_line.is_same_form(one.failed, form) else one
+            replace(one, is_refuted=True) if one.failed.line == form.line else one
             for one in known.alternatives
         )
         known = known if marked == known.alternatives else replace(known, alternatives=marked)

@@ -330,13 +330,13 @@ def _clears(
     """Return True if a green run covers a red one; if a scope is unknown, test counts decide."""
     passed = ended.result.passed
     is_counted = green.kind in {"test", "all"} and passed is not None and one.total > 0
-    is_vague = green.is_guess or green.is_task or red.is_guess or green.folder != red.folder
+    is_vague = green.task or green.is_task or red.task or green.folder != red.folder
     if not (is_counted and is_vague):
         return check.clears(green, red)
     is_alike = check.covers(green, red) or (
         check.is_same_checker(green, red)
         and set(green.filters) <= set(red.filters)
-        and (red.is_guess or check.is_within_scope(green, red))
+        and (red.task or check.is_within_scope(green, red))
     )
     return is_alike and (passed or 0) >= _SAME_SIZE * one.total
 
@@ -345,14 +345,15 @@ def _without_covered(
     one: OpenFailure, green: CheckIdentity, ended: EndedCommand
 ) -> OpenFailure | None:
     """Return a failure without the tests that a narrower green run covers; None if none is left."""
-    is_known = not (green.is_guess or green.is_task)
+    is_known = not (green.task or green.is_task)
     if not is_known or not any(check.is_comparable(green, red) for red in one.checks):
         return one
     if not one.tests:
         is_at = bool(one.place) and not green.filters and check.selects_test(green, one.place)
         return None if is_at else one
     left = tuple(name for name in one.tests if not check.selects_test(green, name, one.place))
-    if green.is_of_last_failed and (ended.result.passed or 0) < len(one.tests) - len(left):
+    gone = len(one.tests) - len(left)
+    if not check.LAST_FAILED.isdisjoint(green.filters) and (ended.result.passed or 0) < gone:
         return one
     return replace(one, tests=left) if left else None
 
@@ -363,7 +364,7 @@ def _with_failure(known: Iterable[OpenFailure], new: OpenFailure) -> list[OpenFa
     for one in known:
         is_same = _is_same(new, one)
         is_alike = one.branch == new.branch and is_of_git(one) == is_of_git(new)
-        wide = [each for each in new.checks if new.is_red and one.is_red and not each.is_guess]
+        wide = [each for each in new.checks if new.is_red and one.is_red and not each.task]
         covers = any(check.covers(each, narrow) for each in wide for narrow in one.checks)
         if is_alike and (is_same or covers):
             new = _continued(new, one, is_same=is_same)
@@ -376,7 +377,8 @@ def _is_same(new: OpenFailure, one: OpenFailure) -> bool:
     if new.unstarted or one.unstarted:
         # A command that could not run says nothing about the check that it should have been.
         return bool(new.unstarted and one.unstarted) and new.form == one.form
-    return (new.is_red or not one.is_red) and check.is_same_check(new.checks[0], one.checks[0])
+    was, now = one.checks[0], new.checks[0]
+    return (new.is_red or not one.is_red) and check.covers(was, now) and check.covers(now, was)
 
 
 def _continued(new: OpenFailure, one: OpenFailure, *, is_same: bool) -> OpenFailure:

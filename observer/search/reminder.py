@@ -232,7 +232,7 @@ def find_form(known: ProjectState, command: str, *, root: str, cwd: str) -> Alte
     found = [
         one
         for one in able
-        if any(command_line.is_same_form(form, one.failed) for form in typed)
+        if any(form.line == one.failed.line for form in typed)
         or (
             (stem := _stem(one))
             and not one.worked.line.startswith(stem)

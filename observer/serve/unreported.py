@@ -25,10 +25,9 @@ from observer.core.model import UNASSIGNED, Place, Project
 from observer.core.paths import is_inside, read_plain
 from observer.core.value import decode_json
 from observer.git.process import is_under_way
-from observer.importers.jsonl import Problems
 from observer.importers.run import FinishedImports
 from observer.importers.shelf.memory_files import NAME, changes, find
-from observer.importers.source import FoundSession
+from observer.importers.source import FoundSession, Problems
 from observer.ingest.commits import NO_COMMIT, unreported_commits, with_session
 from observer.projects import PlaceCache
 from observer.serve.worker import OnChange, Services, Worker, heard

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from faults.promise import promised
 from observer.core.config import Settings
-from observer.importers.jsonl import Problems
-from observer.importers.source import sources
+from observer.importers.source import Problems, sources
 
 SESSIONS = Path(__file__).parents[2] / "tests/data/sessions"
 CLIENTS = sorted(path.name for path in SESSIONS.iterdir())

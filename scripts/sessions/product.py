@@ -19,8 +19,7 @@ from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Item, Recorded, item_id
 from observer.core.paths import Home
 from observer.git.process import uncommitted_paths
-from observer.importers.jsonl import Problems
-from observer.importers.source import commits, groups, sources
+from observer.importers.source import Problems, commits, groups, sources
 from observer.importers.source import events_of as events_of_group
 from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import chosen, load

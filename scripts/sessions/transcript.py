@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from observer.importers.jsonl import Problems
 from observer.importers.shelf.claude_code import HookCalls, place_of, rows_of
+from observer.importers.source import Problems
 
 Json = dict[str, Any]
 

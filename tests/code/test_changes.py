@@ -14,8 +14,8 @@ from observer.code.edits import (
     MOST_RENAMED,
     ChangeSummary,
     compare_fragments,
-    compare_parameters,
     merge_changes,
+    parameters_changed,
     summarize_write,
 )
 from observer.code.edits import summarize_edits as difference_of_edits
@@ -167,30 +167,31 @@ def test_undoing_an_edit_swaps_what_came_and_went(old: str, new: str, language: 
 
 
 @pytest.mark.parametrize(
-    ("language", "old", "new", "gained", "lost"),
+    ("ending", "old", "new", "gained", "lost"),
     [
-        ("python", "def f(a: int):\n 1\n", "def f(a, b: int = g(1, 2)) -> d[x, y]:\n 1\n", ["b"], []),  # noqa: E501
+        ("py", "def f(a: int):\n 1\n", "def f(a, b: int = g(1, 2)) -> d[x, y]:\n 1\n", ["b"], []),
         ("go", "func (s *T) F(a int) {\n}\n", "func (s *T) F(a int, b string) {\n}\n", ["b string"], []),  # noqa: E501
         ("java", "int f(Map<A, B> a, int b) {\n}\n", "int f(Map<A, B> a, C c) {\n}\n", ["C c"], ["int b"]),  # noqa: E501
-        ("typescript", "function f() {\n}\n", "function f(g: (a: A) => void) {\n}\n", ["g"], []),
+        ("ts", "function f() {\n}\n", "function f(g: (a: A) => void) {\n}\n", ["g"], []),
         ("tsx", "function f({ a, }: P) {\n}\n", "function f({ a, b = {x: 1}, }: P) {\n}\n", ["b"], []),  # noqa: E501
-        ("rust", "fn f(a: u32) -> u32 {\n1\n}\n", "fn f() -> u32 {\n1\n}\n", [], ["a"]),
+        ("rs", "fn f(a: u32) -> u32 {\n1\n}\n", "fn f() -> u32 {\n1\n}\n", [], ["a"]),
     ],
 )  # fmt: skip
 def test_parameters_that_came_and_went_are_known(
-    language: str, old: str, new: str, gained: list[str], lost: list[str]
+    ending: str, old: str, new: str, gained: list[str], lost: list[str]
 ) -> None:
-    (found,) = compare_parameters([(old, new)], language).values()
+    write = FileWrite(path=f"a.{ending}", edits=(Edit(old, new),))
+    (found,) = parameters_changed(write).values()
     assert found == (gained, lost)
 
 
 @pytest.mark.parametrize(
-    ("language", "old", "new"),
+    ("ending", "old", "new"),
     [
-        ("python", "x = f(1)\n", "x = f(1, 2)\n"),
-        ("python", "class A:\n    x = 1\n", "class A(B):\n    x = 1\n"),
-        ("typescript", "const f = a => {\n1\n}\n", "const f = async a => {\n1\n}\n"),
+        ("py", "x = f(1)\n", "x = f(1, 2)\n"),
+        ("py", "class A:\n    x = 1\n", "class A(B):\n    x = 1\n"),
+        ("ts", "const f = a => {\n1\n}\n", "const f = async a => {\n1\n}\n"),
     ],
 )
-def test_calls_bases_and_modifiers_are_no_parameters(language: str, old: str, new: str) -> None:
-    assert compare_parameters([(old, new)], language) == {}
+def test_calls_bases_and_modifiers_are_no_parameters(ending: str, old: str, new: str) -> None:
+    assert parameters_changed(FileWrite(path=f"a.{ending}", edits=(Edit(old, new),))) == {}

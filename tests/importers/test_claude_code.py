@@ -13,9 +13,8 @@ import pytest
 
 from observer.core.events import Command, Compaction, Delegation, FileWrite, Prompt, Reply
 from observer.core.value import TokenUsage
-from observer.importers.jsonl import LINE_BYTES, Problems
 from observer.importers.shelf.claude_code import find
-from observer.importers.source import groups
+from observer.importers.source import LINE_BYTES, Problems, groups
 from tests.importers.conftest import Memories, events_in
 from tests.importers.played import BEGUN_MS, Played, fixed_bug
 
@@ -33,33 +32,6 @@ def bodies(played: Played, *kinds: type) -> list[Any]:
         event.body for event in events_in("claude-code", played.write(Path(played.cwd).parents[1]))
     ]
     return [one for one in found if isinstance(one, kinds)] if kinds else found
-
-
-@pytest.mark.parametrize("heard", [*range(9), 10])
-def test_an_import_adds_what_was_missed(
-    memory: Memories, shop: Path, tmp_path: Path, heard: int
-) -> None:
-    """Hooks may have come or gone in the middle of a session."""
-    played = fixed_bug(shop)
-    first, last = memory("first"), memory("last")
-    played.spool(first.spool, 0, heard)
-    played.spool(last.spool, heard)
-    for half in (first, last):
-        half.live()
-        half.imported(played.write(tmp_path))
-        once = ["session-start", "file-write", "compaction", "session-end"]
-        assert sorted(half.kinds()) == sorted([*once, *2 * ["prompt", "command", "reply"]])
-
-
-def test_a_second_import_stores_what_went_on(memory: Memories, shop: Path, tmp_path: Path) -> None:
-    played, known = fixed_bug(shop), memory("one")
-    known.imported(played.write(tmp_path))
-    before = known.items()
-    assert not any(receipt.seq for receipt in known.imported(played.write(tmp_path)))
-    assert known.items() == before
-    played.prompt("and the taxes?")
-    stored = [one for one in known.imported(played.write(tmp_path)) if one.seq]
-    assert len(stored) == 2  # the prompt, and the new end
 
 
 def test_an_event_has_the_place_of_its_record(played: Played, shop: Path, tmp_path: Path) -> None:
@@ -187,7 +159,7 @@ def test_a_call_that_waited_for_a_person_has_no_duration(played: Played) -> None
     assert [one.duration_ms for one in commands] == [1000, None]
     played.shell("make", "done")
     played.records[-1]["timestamp"] = "2026-05-01T00:00:00.000Z"
-    command = bodies(played, Command)[-1]
+    command = bodies(played, Command)[0]
     assert (command.output, command.failed, command.duration_ms) == ("done", False, 0)
 
 

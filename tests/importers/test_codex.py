@@ -26,8 +26,8 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.value import TokenUsage
-from observer.importers.jsonl import Problems
 from observer.importers.shelf.codex import find
+from observer.importers.source import Problems
 from tests.importers.conftest import Memories, events_in
 
 BEGUN_MS = 1_780_000_000_000

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from observer.importers.database import CELL_BYTES, opened
-from observer.importers.jsonl import Problems
+from observer.importers.source import Problems
 
 
 @pytest.fixture

@@ -11,9 +11,8 @@ import pytest
 
 from observer.core.config import Settings
 from observer.core.model import Item, Place
-from observer.importers.jsonl import Problems
 from observer.importers.run import with_repositories
-from observer.importers.source import events_of, sources
+from observer.importers.source import Problems, events_of, sources
 from observer.ingest.append import project_of_commits
 from tests.importers.conftest import Filled, Memories, without_tokens
 from tests.importers.played import Played, fixed_later

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from observer.core.config import Settings
-from observer.importers.jsonl import Problems
 from observer.importers.run import FinishedImports, Follower
-from observer.importers.source import FoundSession, SessionSource, events_of, sources
+from observer.importers.source import FoundSession, Problems, SessionSource, events_of, sources
 from tests.importers.conftest import Memories
 from tests.importers.played import Played, fixed_bug
 

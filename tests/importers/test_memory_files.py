@@ -13,9 +13,9 @@ from observer.core.config import Settings
 from observer.core.events import Event, Forget
 from observer.core.model import Item
 from observer.core.paths import Home
-from observer.importers.jsonl import Problems
 from observer.importers.run import FinishedImports
 from observer.importers.shelf.memory_files import MOST_BYTES, NAME, SOURCES, find, read
+from observer.importers.source import Problems
 from observer.projects.policy import FILE
 from observer.search.start import StartRequest, start
 from observer.serve.unreported import MemoryFileWorker

@@ -14,9 +14,8 @@ import pytest
 from observer.core.config import Settings, owner
 from observer.core.events import Custom, Prompt, Remember
 from observer.core.paths import Home
-from observer.importers.jsonl import Problems
 from observer.importers.run import Choice, FinishedImports, placed, plan_import
-from observer.importers.source import FoundSession, sources
+from observer.importers.source import FoundSession, Problems, sources
 from tests.importers.conftest import Memories, events_in
 from tests.importers.played import fixed_bug
 
@@ -304,7 +303,7 @@ NOTES = [
 
 
 def test_notes_keep_what_they_are(tmp_path: Path) -> None:
-    auth, plan, tabs = events_in("memex", database(tmp_path / "memex.db", notes=NOTES))
+    plan, auth, tabs = events_in("memex", database(tmp_path / "memex.db", notes=NOTES))
     assert (auth.body.layer, auth.body.category, auth.body.tags) == ("past", "work", ("security",))
     assert (auth.at_ms, auth.author, auth.body.key) == (AT_MS, "person", "memex:3")
     assert (plan.at_ms, plan.author, plan.body.tags) == (AT_MS - 1, "agent", ())

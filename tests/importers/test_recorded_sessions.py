@@ -11,11 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from observer.core.config import Settings
-from observer.core.events import Command, Event, Prompt, SessionEnd, SessionStart
-from observer.importers.jsonl import Problems
-from observer.importers.source import events_of, sources
-from tests.importers.conftest import Filled, Memories
+from observer.core.events import Command, Prompt, SessionEnd, SessionStart
+from observer.importers.source import Problems
+from tests.importers.conftest import Filled, Memories, events_in
 from tests.importers.recorded import SAMPLES, keep, reports
 
 BETTER_KNOWN: Mapping[str, Collection[str]] = {
@@ -137,9 +135,3 @@ def test_secrets_are_redacted(client: str, memory: Memories, kept: Kept) -> None
         stored = repr(list(reader.log()))
     assert "[redacted:github-token]" in stored
     assert key not in stored
-
-
-def events_in(client: str, *paths: Path, problems: Problems | None = None) -> list[Event]:
-    problems = problems or Problems()
-    source = sources()[client]
-    return events_of(source, source.find(paths, problems), Settings(), problems)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from observer.core.events import Command, Event
-from observer.importers.jsonl import Problems
+from observer.importers.source import Problems
 from observer.local.pauses import EVERYWHERE
 from tests.importers.conftest import Memories, events_in
 
@@ -39,7 +39,7 @@ def said(events: list[Event]) -> list[tuple[int | None, str]]:
             [(0, "ls"), (5, "for i in 1 2; do\n\n  echo $i\ndone")], id="bash with times",
         ),
         pytest.param(
-            "bash", f"make\nls\nmake\n#{AT_S}\nls\n", [(99, "make"), (99, "ls"), (0, "ls")],
+            "bash", f"make\nls\nmake\n#{AT_S}\nls\n", [(0, "ls"), (99, "make"), (99, "ls")],
             id="bash, before there were times",
         ),
         pytest.param("bash", "#no time\n git x\nls", [(99, "#no time"), (99, "ls")], id="comment"),

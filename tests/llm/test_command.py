@@ -58,10 +58,7 @@ def test_on_without_a_daemon_it_tells_what_the_store_knows(
 
 
 def test_try_says_what_is_wrong_and_what_a_model_cannot_do(
-    within: Observer,
-    configured: Home,
-    model: Any,
-    monkeypatch: pytest.MonkeyPatch,
+    within: Observer, configured: Home, model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model.script(Answered(b'{"error": {"message": "model \\"tiny\\" not found"}}', status=404))
     ran = within("config", "llm", "--try")

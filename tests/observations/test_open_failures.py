@@ -122,11 +122,6 @@ RSPEC = "rspec ./spec/cart_spec.rb:3 # Cart adds up\n\n2 examples, 1 failure\n"
 RSPEC_OK = "2 examples, 0 failures\n"
 PHPUNIT = "There was 1 failure:\n\n1) CartTest::total\nx\n\nTests: 2, Assertions: 2, Failures: 1.\n"
 PHPUNIT_OK = "OK (2 tests, 2 assertions)\n"
-SWIFT = (
-    "/app/Cart.swift:9: error: -[AppTests.Cart total] : XCTAssertEqual failed\n"
-    "\t Executed 2 tests, with 1 failure (0 unexpected) in 0.2 (0.3) seconds\n"
-)
-SWIFT_OK = "\t Executed 2 tests, with 0 failures (0 unexpected) in 0.2 (0.3) seconds\n"
 LINT = "$ eslint .\n/home/ana/shop/a.ts\n  1:1  error  no  x\n\n✖ 1 problem (1 error, 0 warnings)\n"
 
 CLEARED = [
@@ -203,19 +198,12 @@ CLEARED = [
     ("bundle exec rspec spec/cart_spec.rb:3", RSPEC, "bin/rspec", RSPEC_OK),
     ("vendor/bin/phpunit --filter total", PHPUNIT, "composer test", f"> phpunit\n{PHPUNIT_OK}"),
     ("php artisan test --filter total", PHPUNIT, "./vendor/bin/pest", PHPUNIT_OK),
-    # targets, environments, schemes
+    # targets, environments
     ("npx nx test app", VITEST, "nx run-many -t test", " NX   Successfully ran target test"),
     ("nx run app:lint", LINT, "pnpm nx lint app", " NX   Successfully ran target lint"),
     ("tox -e lint", "  lint: FAIL code 1 (1 s)\n", "tox", "  lint: OK (1 s)\n  py311: OK (1 s)\n"),
     ("tox run -e py311", PYTEST, "tox -e py311", PASSED),
     ("nox -s tests", PYTEST, "nox", PASSED),
-    ("swift build -c debug", "a.swift:7:5: error: no\nerror: fatalError", "swift test", SWIFT_OK),
-    (
-        "xcodebuild test -scheme App -only-testing:AppTests/Cart",
-        SWIFT,
-        "xcodebuild -scheme App test -sdk macosx | xcpretty",
-        SWIFT_OK,
-    ),
     # tests by name
     ("pytest", PYTEST, "pytest tests/test_cart.py", PASSED),
     ("pytest -x", PYTEST, "pytest --lf", "1 passed, 3 deselected in 0.1s"),
@@ -314,7 +302,6 @@ KEPT = [
     ("nox -s lint tests", PYTEST, green("nox -s tests", PASSED)),
     ("tox -e py311", PYTEST, green("tox -e lint", "  lint: OK (1 s)\n")),
     ("tox", PYTEST, red("tox -e x", "provided environments not found in configuration file: x")),
-    ("xcodebuild -scheme App test", SWIFT, green("xcodebuild -scheme Kit test", SWIFT_OK)),
     ("npx prettier --check .", "[warn] a.ts\n[warn] Code style", green("prettier --write b.ts")),
 ]
 

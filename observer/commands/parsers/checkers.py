@@ -1,9 +1,4 @@
-"""What checkers and formatters say: of Python, JavaScript, Go, Ruby, PHP, shell scripts, Terraform.
-
-Part of interpretation (step 6). A row of `PARSERS` each; those whose report fits no `Format` have a
-function: text without colours in, `CommandResult` out, or None when the tool's own words are not
-there. Patterns are anchored to lines and linear.
-"""
+"""What checkers and formatters say: of Python, JavaScript, Go, Ruby, PHP."""
 
 from __future__ import annotations
 
@@ -207,7 +202,6 @@ _TY = Format(
     "ty",
     line_pattern(r"error\[(?P<code>[\w-]+)\]: (?P<words>[^\n]+)\n *--> (?P<place>[^\n:]+:\d+)"),
     line_pattern(r"(?:Found \d+ diagnostics?|(?P<fine>All checks passed!))$"),
-    warned=line_pattern(r"warning\[[\w-]+\]: [^\n]+\n *--> [^\n:]+:\d+"),
     fine="all checks passed",
 )
 _PYFLAKES = Format(
@@ -218,19 +212,6 @@ _PYLINT = Format(
     line_pattern(r"(?P<place>[^\s:][^\n:]*:\d+):\d+: (?P<words>[A-Z]\d{4}: [^\n]+)$"),
     first=line_pattern(r"(?P<place>[^\s:][^\n:]*:\d+):\d+: (?P<words>[EF]\d{4}: [^\n]+)$"),
     done=line_pattern(r"Your code has been (?P<fine>rated at [\d./-]+\d)"),
-)
-_ISORT = Format(
-    "isort",
-    line_pattern(
-        r"ERROR: (?P<place>\S[^\n]*) (?P<words>Imports are incorrectly sorted[^\n]*?)\.?$"
-    ),
-)
-_BANDIT = Format(
-    "bandit",
-    line_pattern(
-        r">> Issue: \[(?P<code>B\d+)[^\]\n]*\] (?P<words>[^\n]+)\n(?: [^\n]*\n){1,6}? +Location:"
-        r" (?P<place>[^\n:]+:\d+)"
-    ),
 )
 _OXLINT = Format(
     "oxlint",
@@ -263,24 +244,6 @@ _TSC = Format(
     ),
     total=line_pattern(r"Found (?P<errors>\d+) errors? in "),
 )
-_SHELLCHECK = Format(
-    "shellcheck",
-    line_pattern(r" *\^[-^]* SC\d+ \("),
-    first=line_pattern(
-        r"In (?P<path>\S+) line (?P<line>\d+):\n[^\n]*\n +\^[-^]* (?P<code>SC\d+) \(\w+\):"
-        r" (?P<words>[^\n]+)$"
-    ),
-)
-_TERRAFORM = Format(
-    "terraform",
-    line_pattern(r"[│ ]*Error: (?P<words>[^\n]+)$"),
-    place=line_pattern(r"[│ ]*on (?P<path>\S+) line (?P<line>\d+)"),
-    done=line_pattern(
-        r"(?P<fine>Success! The configuration is valid[^\n]*|No changes\.[^\n]*"
-        r"|Plan: \d+ to add, [^\n]+|Apply complete![^\n]*|Destroy complete![^\n]*"
-        r"|Terraform has been successfully initialized!)$"
-    ),
-)
 
 PARSERS = (
     OutputParser(biome, ("biome",), ("━━━ \n", "━━━\n", " were emitted while ", " fixes applied.",
@@ -302,11 +265,7 @@ PARSERS = (
     OutputParser(Format("pycodestyle", _CODED).read, ("pycodestyle",), ()),
     OutputParser(_PYFLAKES.read, ("pyflakes",), ()),
     OutputParser(_BLACK.read, ("black",), ("would reformat ",)),
-    OutputParser(_ISORT.read, ("isort",), ("incorrectly sorted",)),
-    OutputParser(_BANDIT.read, ("bandit",), (">> Issue: [",)),
     OutputParser(_TSC.read, ("tsc",), ("error TS",)),
     OutputParser(in_turn(_ESLINT.read, _ESLINT_BROKE.read), ("eslint",), ("✖ ", "Oops! Something")),
     OutputParser(prettier, ("prettier",), ("[warn] Code style", "Prettier code style")),
-    OutputParser(_TERRAFORM.read, ("terraform", "tofu"), ()),
-    OutputParser(_SHELLCHECK.read, ("shellcheck",), ("-- SC", "^ SC")),
 )  # fmt: skip

@@ -1,21 +1,10 @@
-"""What compilers and the tools around them say: of C, Go, Rust, Swift, make, CMake, docker's build.
-
-Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
-None when the tool's own words are not there. Patterns are anchored to lines and linear.
-"""
+"""What compilers and tools around them say: of C, Go, Rust, make, CMake, docker's build."""
 
 from __future__ import annotations
 
 import re
 
-from msgspec.structs import replace
-
-from observer.commands.parsers.parser import (
-    Format,
-    OutputParser,
-    diagnostic,
-    in_turn,
-)
+from observer.commands.parsers.parser import Format, OutputParser, diagnostic, in_turn
 from observer.commands.result import (
     CommandResult,
     Diagnostic,
@@ -118,7 +107,6 @@ _LOGGED = line_pattern(
     r"|([ ]*(?:\n[ ]{4,}\t[^\n]*){1,20}))$"
 )
 _ASSERTED = re.compile(r"\n\s+Error:\s+((?:[^\n]*)(?:\n\s+\t +\t[^\n]+){0,3})")
-"""What testify prints below its place."""
 _COMPARES = re.compile(
     r"(?i)\b(?:want(?:ed)?|expect(?:ed|ing)?|got|mismatch|unexpected|actual|should)\b|!=|\n\s+Error:"
 )
@@ -136,21 +124,18 @@ _GO_PANIC = Format(
 
 
 def _panic_in(text: str) -> Diagnostic | None:
-    """Return a panic's words, and the innermost place that is not Go's own."""
     found = _GO_PANIC.bad.search(text)
     return _GO_PANIC.complaint(text, [found]) if found else None
 
 
 def go_test(text: str) -> CommandResult | None:
-    """Read `go test`; without `-v` it names passing packages only, so those are counted.
-
-    A package is "ok" too if `-run` chose none of its tests.
-    """
+    """Read `go test`; without `-v` it names passing packages only, so those are counted."""
     ends = [(state, more) for state, more in _PACKAGE.findall(text) if state in ("ok", "FAIL")]
     tests = _TEST.findall(text)
     is_bad = _FAILED_AT_END.search(text) is not None
     if not ends and not tests:
-        return failed_result("go test", "tests failed", _complaint(text)) if is_bad else None
+        stopped = _go_stopped(text, []) if is_bad else None
+        return failed_result("go test", "tests failed", stopped) if stopped else None
     packages = [state for state, more in ends if _NONE_CHOSEN not in more]
     names = [name for state, name in tests if state == "FAIL"]
     passed = sum(state == "PASS" for state, _ in tests)
@@ -170,12 +155,11 @@ def go_test(text: str) -> CommandResult | None:
 
 
 def _go_stopped(text: str, names: list[str]) -> Diagnostic:
-    """Return the first complaint: what kept a package from being built, if before any test."""
     found = _NOT_BUILT.search(text)
     if found and text.find("--- FAIL", 0, found.start()) < 0:
         return Diagnostic(found[2], found[1])
     if not names:
-        return _complaint(text)
+        return _panic_in(text) or diagnostic(_GO_ERROR.search(text))
     # The first that failed by itself, not by one inside it.
     inner = (name for name in names if not any(one.startswith(f"{name}/") for one in names))
     return _go_first(text, names[0] if _panic_in(text) else next(inner))
@@ -203,10 +187,6 @@ def _said_by(logged: re.Match[str]) -> str:
     return f"{words} {more}" if more and words.endswith(":") else words
 
 
-def _complaint(text: str) -> Diagnostic:
-    return _panic_in(text) or diagnostic(_GO_ERROR.search(text))
-
-
 _CARGO_END = line_pattern(
     r"test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;"
     r"(?:[^\n]*finished in (\d+\.\d+)s)?"
@@ -217,9 +197,7 @@ _PANICKED = lazy_pattern(
     r"|(?P<place2>[^\s:,]+:\d+)(?::\d+)?:?(?:\n *(?P<words2>\S[^\n]*))?)"
 )
 _LISTED = line_pattern(r" {4}([a-z_]\w*(?:::\w+)*)$")
-"""How failing tests are listed at the end; nothing else names them with `--nocapture`."""
 _RETURNED = line_pattern(r"(?P<words>Error: [^\n]+)$")
-"""The error that a test returned instead of panicking."""
 
 
 def cargo_test(text: str) -> CommandResult | None:
@@ -290,46 +268,6 @@ _NEXTEST = Format(
 _PANIC = Format("panic", _PANICKED, stopped="an error was raised")
 
 
-_SWIFT = Format(
-    "swift test",
-    line_pattern(
-        r"(?:(?P<place>\S[^\n:]*:\d+): error: (?:-\[(?:\w+\.)?(?P<suite>\w+) (?P<test>\w+)\]"
-        r"|(?P<test2>[\w. ]+)) : (?P<words>[^\n]+)"
-        r"|[✘􀢄] +Test (?P<test3>\S[^\n]*?) recorded an issue at (?P<place3>\S+?:\d+):\d+:"
-        r" (?P<words3>[^\n]+)|\t(?P<test4>[\w.]+)\(\))$"
-    ),
-    line_pattern(
-        r"(?:Test Suite '(?!(?:All|Selected) tests')[^\n]*\n\s*Executed [^\n]*"
-        r"|(?:Test Suite '[^\n]*\n)?\s*Executed (?P<every>\d+) tests?,"
-        r" with (?:(?P<skipped>\d+) tests? skipped and )?(?P<failed>\d+) failures?"
-        r"|[✘✔􀢄􁁛] +Test run with (?P<every2>\d+) tests? [^\n]*?after"
-        r"(?:[^\n]*? with (?P<failed2>\d+) issues?)?)"
-    ),
-)
-_XCODE = Format(
-    "swift test",
-    line_pattern(r"(?P<words>\*\* TEST FAILED \*\*)"),
-    first=line_pattern(r"Failing tests:\n\t(?P<test>[^\n(]+)"),
-    done=line_pattern(r"\*\* TEST SUCCEEDED \*\*"),
-    fine="tests passed",
-    stopped="tests failed",
-)
-_SWIFT_BUILD = Format(
-    "swift",
-    line_pattern(r"(?P<words>\*\* BUILD FAILED \*\*|error: fatalError)"),
-    done=line_pattern(r"(?:Build complete!|\*\* BUILD SUCCEEDED \*\*)"),
-    fine="built",
-    stopped="the build stopped",
-)
-
-
-def swift_build(text: str) -> CommandResult | None:
-    """Read the first error of a build that stopped, else how it ended."""
-    ended = _SWIFT_BUILD.read(text)
-    errors = None if ended and ended.ok else cc(text)
-    return replace(errors, tool="swift") if errors else ended
-
-
 _CMAKE = Format(
     "cmake",
     line_pattern(
@@ -367,11 +305,6 @@ _CARGO = Format("cargo", line_pattern(r"(?P<words>error: [^\n]+)$"), stopped="")
 
 
 PARSERS = (
-    OutputParser(
-        in_turn(_SWIFT.read, swift_build, _XCODE.read),
-        ("swift", "xcodebuild"),
-        ("Executed ", "Test run with ", "** TEST ", "** BUILD "),
-    ),
     OutputParser(go_test, ("go",), ("--- FAIL", "ok  \t", "FAIL\t", "\nFAIL\n")),
     OutputParser(in_turn(_GO_BUILD.read, _GO_STOPPED.read), ("go", "gofmt"), (".go:",)),
     OutputParser(_GO_PANIC.read, ("go",), ("panic: ", "fatal error: "), is_raised=True),

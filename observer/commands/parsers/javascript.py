@@ -1,8 +1,4 @@
-"""What JavaScript's tools say: test runners, bundlers, npm, and a thrown error.
-
-Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
-None when the tool's own words are not there. Patterns are anchored to lines and linear.
-"""
+"""What JavaScript's tools say: test runners, bundlers, npm, and a thrown error."""
 
 from __future__ import annotations
 
@@ -20,10 +16,9 @@ from observer.commands.result import (
     last_match,
     line_pattern,
     run_result,
-    total_seconds,
     word_counts,
 )
-from observer.core.text import distinct, one_line
+from observer.core.text import distinct
 
 _WORDS = r"(?P<words>\S[^\n]*)(?:(?<=:)\n\s*(?!\+ actual - expected)(?P<more>\S[^\n]*))?"
 """What an error says, with its next line where the first only announces it."""
@@ -32,7 +27,6 @@ _OWN_FRAME = line_pattern(
     r" +(?:at|\u276f) (?:[^\n(]*\(|(?:async )?(?:\S+ )?)(?:file://)?"
     r"(?P<place>(?![^\s()]*node(?::|_modules/))[^\s()]+:\d+):\d+\)?"
 )
-"""A place of the project's own in a stack."""
 _NONE_FOUND = line_pattern(r"(?P<words>No tests? (?:files )?found), exiting with code 1$")
 _NO_JEST, _NO_VITEST = (
     Format(tool, _NONE_FOUND, stopped="no tests ran") for tool in ("jest", "vitest")
@@ -89,27 +83,25 @@ def node(text: str) -> CommandResult | None:
         return None
     bad = list(_NODE_BAD.finditer(text)) if found["fail"] else []
     names = distinct((one.group(1).strip() for one in bad), found["fail"])
+    times = [int(time) for time in _NODE_TIME.findall(text)]
     first = Diagnostic()
     if bad:
         section = text[bad[0].end() :][:_STACK_CHARS].partition("\n# Subtest")[0]
-        first = (_tap(section) or _spec(section))._replace(test=names[0])
+        said = _NODE_SAID.search(section)
+        place = _OWN_FRAME.search(section, said.end("words")) if said else None
+        spec = diagnostic(said)._replace(place=diagnostic(place).place)
+        first = (_tap(section) or spec)._replace(test=names[0])
     return run_result(
         "node",
         TestCounts(
             passed=found["pass"],
             failed=found["fail"],
             skipped=found.get("skipped", 0),
-            seconds=total_seconds(int(time) / 1000 for time in _NODE_TIME.findall(text)),
+            seconds=sum(times) / 1000 if times else None,
         ),
         failing=names,
         first=first,
     )
-
-
-def _spec(section: str) -> Diagnostic:
-    said = _NODE_SAID.search(section)
-    place = _OWN_FRAME.search(section, said.end("words")) if said else None
-    return diagnostic(said)._replace(place=diagnostic(place).place)
 
 
 def _tap(section: str) -> Diagnostic | None:
@@ -127,13 +119,11 @@ def _tap(section: str) -> Diagnostic | None:
 _NPM_ERROR = line_pattern(r"npm (?:ERR!|error) (?!code\b|errno\b|A complete log\b)(\S[^\n]*)$")
 _NPM_SCRIPT = line_pattern(r"npm (?:ERR!|error) (?:Lifecycle script|command failed)[^\n]*$")
 _NPM_CODE = line_pattern(r"npm (?:ERR!|error) code (\S+)$")
-_NPM_DONE = line_pattern(r"((?:added|removed|changed) \d+ packages?[^\n]*|up to date[^\n]*)$")
-
-
-def npm(text: str) -> CommandResult | None:
-    """Read what npm installed."""
-    done = _NPM_DONE.search(text)
-    return CommandResult(tool="npm", ok=True, said=one_line(done.group(1), 160)) if done else None
+_NPM = Format(
+    "npm",
+    line_pattern(r"(?!)"),
+    done=line_pattern(r"(?P<fine>(?:added|removed|changed) \d+ packages?[^\n]*|up to date[^\n]*)$"),
+)
 
 
 def npm_stopped(text: str) -> CommandResult | None:
@@ -167,7 +157,6 @@ _PLAYWRIGHT_COUNT = line_pattern(
     r"(?: \((\d+(?:\.\d+)?)(m?s|m)\))?$"
 )
 _PLAYWRIGHT_WHOLE = re.compile(r"\n\s*\n  \d+ (?:flaky|skipped|did not run|passed)\b")
-"""How the summary begins; failures stand first in it."""
 _PLAYWRIGHT_BAD = line_pattern(
     r" +\d+\) (?:\[[^\]\n]+\] \u203a )?([^\s:]+:\d+):\d+ \u203a ([^\n]*?)[ ─]*$"
 )
@@ -235,7 +224,6 @@ def bun(text: str) -> CommandResult | None:
 
 
 def _bun_first(text: str, bad: list[re.Match[str]]) -> Diagnostic:
-    """Return the first failure: bun prints what a test threw last above its line."""
     unhandled = text.find(_UNHANDLED)
     if unhandled >= 0 and (not bad or unhandled < bad[0].start()):
         section = text[unhandled:].partition(_BLOCK_END)[2].partition(_BLOCK_END)[0]
@@ -257,16 +245,6 @@ def _bun_complaint(section: str, error: re.Match[str]) -> Diagnostic:
     return Diagnostic(words, place[1] if place else "")
 
 
-_WEBPACK = Format(
-    "webpack",
-    line_pattern(r"ERROR in (?P<path>\S+)(?: (?P<line>\d+):\d+[^\n]*)?\n(?P<words>[^\n]+)$"),
-    line_pattern(
-        r"webpack \S+ compiled (?:(?P<fine>successfully)"
-        r"|with (?:(?P<errors>\d+) errors?)?(?: and )?(?:(?P<warnings>\d+) warnings?)?)"
-    ),
-    fine="compiled",
-    last=True,
-)
 _VITE = Format(
     "vite",
     line_pattern(
@@ -274,16 +252,6 @@ _VITE = Format(
     ),
     place=line_pattern(r"(?:file: |[ ╭─]*\[ ?)(?P<place>[^\s:]+:\d+):\d+"),
     done=line_pattern(r"✓ (?P<fine>built in [\d.]+m?s)$"),
-    stopped="the build stopped",
-)
-_ESBUILD = Format(
-    "esbuild",
-    line_pattern(r"✘ \[ERROR\] (?P<words>[^\n]+)(?:\n\n +(?P<place>[^\s:]+:\d+):\d+:)?"),
-    total=line_pattern(r"(?:\d+ warnings? and )?(?P<errors>\d+) errors?$"),
-)
-_ROLLUP = Format(
-    "rollup",
-    line_pattern(r"\[!\] (?P<words>\S[^\n]*)(?:\n(?P<path>\S+) \((?P<line>\d+):\d+\)$)?"),
     stopped="the build stopped",
 )
 _DENO = Format(
@@ -300,14 +268,11 @@ PARSERS = (
     OutputParser(in_turn(_VITEST.read, _NO_VITEST.read), ("vitest",), (" Tests ",)),
     OutputParser(_MOCHA.read, ("mocha",), (" passing",)),
     OutputParser(node, ("tape",), ("# pass ", "\u2139 pass ")),
-    OutputParser(npm, (), (" package", "up to date")),
+    OutputParser(_NPM.read, (), (" package", "up to date")),
     OutputParser(_THROWN.read, (), ("\n    at ",), is_raised=True),
     OutputParser(npm_stopped, (), ("npm error", "npm ERR!"), is_raised=True),
     OutputParser(playwright, ("playwright",), (" \u203a ", " passed (")),
     OutputParser(bun, ("bun",), (" expect() calls", " tests across ", "\n(fail) ", _UNHANDLED)),
     OutputParser(_DENO.read, ("deno",), (" passed | ",)),
-    OutputParser(_WEBPACK.read, ("webpack",), ("\nwebpack ",)),
     OutputParser(_VITE.read, ("vite",), ("error during build:", "✓ built in ")),
-    OutputParser(_ESBUILD.read, ("esbuild", "tsup"), ("✘ [ERROR] ",)),
-    OutputParser(_ROLLUP.read, ("rollup",), ("\n[!] ",)),
 )

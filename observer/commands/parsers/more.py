@@ -1,9 +1,4 @@
-"""What tools of the JVM, .NET, Ruby, PHP, Elixir, Zig and Perl say.
-
-Part of interpretation (step 6). Most are a `Format`; the others are a function: text without
-colours in, `CommandResult` out, or None when the tool's own words are not there. Patterns are
-anchored to lines and linear.
-"""
+"""What tools of the JVM, .NET, Ruby and PHP say, and TAP."""
 
 from __future__ import annotations
 
@@ -26,7 +21,6 @@ _JVM_PLACE = line_pattern(
     r"\s+at (?:[^/\s(]*+/)?+(?!(?:java|jdk|sun|org\.(?:junit|opentest4j|apache\.maven|gradle|testng"
     r"|springframework|assertj|hamcrest)|kotlin|scala)\b)[\w.$/@<>]+\((?P<place>[\w.$-]+:\d+)\)"
 )
-"""A place that is not a library's own."""
 _SUREFIRE = Format(
     "maven",
     line_pattern(
@@ -228,79 +222,11 @@ _PHP_FATAL = Format(
     ),
     stopped="an error was raised",
 )
-_PEST = Format(
-    "pest",
-    line_pattern(r" +FAILED +(?P<test>\S[^\n]*?)(?:  +\w+)?\n+ +(?P<words>\S[^\n]*)$"),
-    line_pattern(
-        r" +Tests: +(?P<counts>(?:\d+ (?:failed|passed|skipped|risky|todos?|warnings?|incomplete"
-        r"|deprecated),? ?)+)\(\d+ assertions\)"
-    ),
-    place=line_pattern(r" +at (?P<place>\S+?:\d+)$"),
-    last=True,
-)
-_MIX = Format(
-    "mix test",
-    line_pattern(
-        r" +\d+\) (?:test|property|doctest) (?P<test>\S[^\n]*) \([\w.]+\)\n"
-        r" +(?P<place>\S+:\d+)\n +(?P<words>\S[^\n]*)"
-    ),
-    line_pattern(
-        r"(?:\d+ doctests?, )?(?:\d+ properties, )?(?P<every>\d+) tests?, (?P<failed>\d+) failures?"
-        r"(?:, (?P<skipped>\d+) (?:skipped|excluded))?"
-    ),
-    last=True,
-)
-_MIX_BUILD = Format(
-    "mix",
-    line_pattern(r" *error: (?P<words>[^\n]+)(?:\n[^\n]*){1,12}?\n *└─ (?P<place>[^\s:]+:\d+)"),
-    stopped="the build stopped",
-)
-_MIX_STOPPED = Format(
-    "mix",
-    line_pattern(
-        r"\*\* \((?:\w+\.)*(?:(?P<kind>\w*Error)|Mix)\) (?:(?P<place>[^\s:]+:\d+): )?"
-        r"(?P<words>[^\n]+)$"
-    ),
-    stopped="mix stopped",
-)
-_ZIG = Format(
-    "zig test",
-    line_pattern(r"(?:\d+/\d+ )?(?P<test>\S[^\n]*?)\.{3} ?FAIL \((?P<words>\w+)\)$"),
-    line_pattern(
-        r"(?:All (?P<passed>\d+) tests passed\."
-        r"|(?P<passed2>\d+) passed; (?P<skipped>\d+) skipped; (?P<failed>\d+) failed\.)"
-    ),
-    last=True,
-)
 _PLAN = line_pattern(r"1\.\.\d+\b")
 _ROW = line_pattern(r"(not )?ok \d+ ?(?:- )?([^\n#]*)(# (?i:todo|skip))?")
 _WHERE = line_pattern(
     r"(?:# +(?:at|in test file) |# \((?:in test file )?)(\S+?),? line (\d+)"
     r"|# +Failed test at (\S+) line (\d+)"
-)
-_PROVE = Format(
-    "prove",
-    line_pattern(
-        r"(?:(?P<never>\S+) +\(Wstat: [^\n]* Failed: 0|(?P<test>\S+) +\(Wstat: [^\n]*)\)$"
-    ),
-    line_pattern(
-        r"Files=\d+, Tests=(?P<every>\d+), +(?:0|(?P<seconds>\d+)) wallclock[^\n]*\nResult: \w+$"
-    ),
-    line_pattern(r"\S+ +\(Wstat: [^\n]* Failed: (?P<failed>\d+)\)$"),
-    first=line_pattern(
-        r"# +Failed test '(?P<words>[^\n]*)'\n# +at (?P<path>\S+) line (?P<line>\d+)"
-    ),
-)
-_AVA = Format(
-    "ava",
-    line_pattern(r" +✘ \[fail\]: (?P<test>[^\n]+?)(?: Error thrown in test)?$"),
-    line_pattern(
-        r" +(?:(?P<passed>\d+) (?:tests? )?passed|(?P<failed>\d+) (?:tests? )?failed"
-        r"|(?P<skipped>\d+) (?:tests? )?skipped)$"
-    ),
-    first=line_pattern(
-        r"(?: +(?P<place>[^\s:]+:\d+)\n(?:[^\n]*\n){1,30}?)? +(?P<words>\w*Error: [^\n]+)$"
-    ),
 )
 
 
@@ -322,52 +248,23 @@ def tap(text: str) -> CommandResult | None:
 
 
 PARSERS = (
-    OutputParser(
-        in_turn(_MIX.read, _MIX_BUILD.read, _MIX_STOPPED.read),
-        ("mix",),
-        (" tests, ", " test, ", "** ("),
-    ),
-    OutputParser(_ZIG.read, ("zig",), (" tests passed.", " skipped; ")),
-    OutputParser(_PEST.read, ("pest", "artisan"), (" assertions)",)),
-    OutputParser(
-        in_turn(_SUREFIRE.read, maven_build, _MAVEN_STOPPED.read),
-        ("mvn", "mvnw"),
-        ("Tests run: ", "[INFO] BUILD ", "[ERROR] Failed to execute"),
-    ),
-    OutputParser(
-        in_turn(_GRADLE_TESTS.read, _KOTLIN.read, gradle_build),
-        ("gradle", "gradlew"),
-        ("* What went wrong:", "BUILD SUCCESSFUL", "BUILD FAILED in "),
-    ),
+    OutputParser(in_turn(_SUREFIRE.read, maven_build, _MAVEN_STOPPED.read), ("mvn", "mvnw"),
+                 ("Tests run: ", "[INFO] BUILD ", "[ERROR] Failed to execute")),
+    OutputParser(in_turn(_GRADLE_TESTS.read, _KOTLIN.read, gradle_build), ("gradle", "gradlew"),
+                 ("* What went wrong:", "BUILD SUCCESSFUL", "BUILD FAILED in ")),
     OutputParser(thrown, (), ("\tat ", "Exception in thread"), is_raised=True),
     OutputParser(_DOTNET_TEST.read, ("dotnet",), ("Passed!  -", "Failed!  -")),
     OutputParser(_CSC.read, ("dotnet", "msbuild", "csc", "mcs"), (": error CS", "Error(s)")),
-    OutputParser(
-        in_turn(_TERMINAL_TESTS.read, _NET_BUILD.read),
-        ("dotnet",),
-        ("Test summary: ", "Build succeeded"),
-    ),
-    OutputParser(
-        _NET_THROWN.read,
-        ("dotnet",),
-        ("Unhandled exception", "Unhandled Exception"),
-        is_raised=True,
-    ),
-    OutputParser(
-        in_turn(_RSPEC.read, _RSPEC_CUT.read),
-        ("rspec",),
-        (" examples, ", " example, ", "\nrspec ./"),
-    ),
+    OutputParser(in_turn(_TERMINAL_TESTS.read, _NET_BUILD.read), ("dotnet",),
+                 ("Test summary: ", "Build succeeded")),
+    OutputParser(_NET_THROWN.read, ("dotnet",), ("Unhandled exception", "Unhandled Exception"),
+                 is_raised=True),
+    OutputParser(in_turn(_RSPEC.read, _RSPEC_CUT.read), ("rspec",),
+                 (" examples, ", " example, ", "\nrspec ./")),
     OutputParser(_MINITEST.read, (), (" assertions, ",)),
-    OutputParser(
-        in_turn(_RUBY_RAISED.read, _RUBY_SYNTAX.read),
-        ("ruby",),
-        (":in `", ":in '", "syntax error"),
-        is_raised=True,
-    ),
+    OutputParser(in_turn(_RUBY_RAISED.read, _RUBY_SYNTAX.read), ("ruby",),
+                 (":in `", ":in '", "syntax error"), is_raised=True),
     OutputParser(_PHPUNIT.read, ("phpunit",), ("OK (", "Assertions: ")),
     OutputParser(_PHP_FATAL.read, ("php",), ("Fatal error: ", "Parse error: "), is_raised=True),
-    OutputParser(_AVA.read, ("ava",), ("✘ [fail]: ",)),
-    OutputParser(_PROVE.read, ("prove",), ("\nResult: ",)),
     OutputParser(tap, ("bats", "perl"), ("\nnot ok ", "\nok 1")),
-)
+)  # fmt: skip

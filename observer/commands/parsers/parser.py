@@ -1,7 +1,8 @@
 """The parser of one tool's output: how it is read, and the marks by which it is recognized.
 
-Part of interpretation (step 6). What most tools print fits a `Format`, whose patterns name the
-parts of a line by their groups; the others have a function.
+What most tools print fits a `Format`; the others have a function: text without colours in,
+`CommandResult` out, or None when the tool's own words are not there. Patterns are anchored to lines
+and linear.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from observer.commands.result import (
     last_match,
     problem_result,
     run_result,
-    total_seconds,
     word_counts,
 )
 
@@ -30,7 +30,7 @@ _TESTS = frozenset({"passed", "every", "counts"})
 
 
 class OutputParser(NamedTuple):
-    """The parser of a tool; one of `marks` is in its output, whatever started it (make, npm, tox).
+    """The parser of a tool; one of `marks` is in its output, whatever started it (make, npm).
 
     `is_raised` holds for parsers of what any program prints when it breaks.
     """
@@ -77,7 +77,7 @@ class Format(NamedTuple):
     A row that names what was `never` run counts as broken; without any of these, `lost` does.
     The counts of several ends are added up unless only the `last` is meant; without an end the tool
     did not speak. `total` counts more, and need not be there. What is not counted is the number of
-    rows, each `once` where the tool repeats them; `warned` is a row that is a warning.
+    rows, each `once` where the tool repeats them.
 
     `first` finds what is quoted where that is not the first row, `place` its place behind it;
     `words` are quoted where the row has none. The last line that is `done` is a success in itself,
@@ -91,7 +91,6 @@ class Format(NamedTuple):
     total: re.Pattern[str] | None = None
     first: re.Pattern[str] | None = None
     place: re.Pattern[str] | None = None
-    warned: re.Pattern[str] | None = None
     done: re.Pattern[str] | None = None
     fine: str = ""
     words: str = ""
@@ -105,7 +104,8 @@ class Format(NamedTuple):
         if self.end and not ends:
             return self._done(text)
         rows = list(self.bad.finditer(text))
-        ends = [*(ends[-1:] if self.last else ends), *_found(self.total, text)]
+        ends = ends[-1:] if self.last else ends
+        ends += self.total.finditer(text) if self.total else ()
         if not (rows or ends):
             return self._done(text)
         if self.stopped is not None:
@@ -124,16 +124,17 @@ class Format(NamedTuple):
     ) -> CommandResult:
         counts = _counted(ends)
         failed, skipped = counts["failed"] + counts["errors"], counts["skipped"]
+        times = [
+            float(one["seconds"]) / (1000 if one.get("unit") == "ms" else 1)
+            for one in map(re.Match.groupdict, ends)
+            if one.get("seconds")
+        ]
         never = {row.groupdict().get("never") for row in rows} - {None}
         tally = TestCounts(
             passed=max(counts["passed"] or counts["every"] - failed - skipped, 0),
             failed=failed + counts["broken"] + len(never) or counts["lost"],
             skipped=skipped,
-            seconds=total_seconds(
-                float(one["seconds"]) / (1000 if one.get("unit") == "ms" else 1)
-                for one in map(re.Match.groupdict, ends)
-                if one.get("seconds")
-            ),
+            seconds=sum(times) if times else None,
         )
         names = [*dict.fromkeys(diagnostic(row).test for row in rows)][: tally.failed]
         return run_result(self.tool, tally, failing=names, first=self.complaint(text, rows))
@@ -148,10 +149,9 @@ class Format(NamedTuple):
             errors = len({row.groups() for row in rows} if self.once else rows)
         if not errors and (fine := ends[-1].groupdict().get("fine")):
             return CommandResult(tool=self.tool, ok=True, said=self.fine or fine)
-        warned = len(_found(self.warned, text)) or counts["warnings"]
         first = self.complaint(text, rows)
         return problem_result(
-            self.tool, errors, warnings=warned, first=first, is_counted=is_counted
+            self.tool, errors, warnings=counts["warnings"], first=first, is_counted=is_counted
         )
 
     def complaint(self, text: str, rows: Sequence[re.Match[str]] = ()) -> Diagnostic:
@@ -171,12 +171,7 @@ class Format(NamedTuple):
         return said._replace(words=said.words or self.words)
 
 
-def _found(pattern: re.Pattern[str] | None, text: str) -> list[re.Match[str]]:
-    return list(pattern.finditer(text)) if pattern else []
-
-
 def _counted(ends: Sequence[re.Match[str]]) -> Counter[str]:
-    """Add up the numbers in some ends by their groups."""
     found = Counter[str]()
     for end in ends:
         groups = {name: value for name, value in end.groupdict().items() if value}

@@ -1,8 +1,4 @@
-"""What Python's tools say: pytest, unittest, pip, and a traceback. Checkers are in `checkers`.
-
-Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
-None when the tool's own words are not there. Patterns are anchored to lines and linear.
-"""
+"""What Python's tools say: pytest, unittest, pip, and a traceback."""
 
 from __future__ import annotations
 
@@ -84,10 +80,7 @@ def _pytest_ran(text: str, tally: TestCounts, said: str = "") -> CommandResult:
 
 
 def _pytest_ends(text: str) -> list[re.Match[str]]:
-    """Return the summary of each run; what a failing test printed is none, whatever it looks like.
-
-    `pytest api; pytest web` ends with the words of the second run, and its exit code.
-    """
+    """Return the summary of each run, but for what a failing test printed."""
     ends: list[re.Match[str]] = []
     start = 0
     for end in _PYTEST_END.finditer(text):
@@ -99,7 +92,6 @@ def _pytest_ends(text: str) -> list[re.Match[str]]:
 
 
 def _pytest_without_end(text: str) -> CommandResult | None:
-    """Read a run that did not begin, or whose last line was left out or cut off."""
     if _PYTEST_CONFTEST in text:
         return failed_result("pytest", "no tests ran", _pytest_section(text, name="", words=""))
     if broke := last_match(_PYTEST_BROKE, text):
@@ -116,7 +108,6 @@ def _pytest_without_end(text: str) -> CommandResult | None:
 def _pytest_first(
     text: str, name: str, words: str, headings: Sequence[re.Match[str]]
 ) -> Diagnostic:
-    """Find the failure of a test in its section; without one, in the line that gives its place."""
     title = name.partition("::")[2].replace("::", ".") or name
     for number, heading in enumerate(headings):
         if f"{title} " in f"{heading.group(1)} ":
@@ -231,17 +222,11 @@ def _is_own(path: str) -> bool:
 
 
 PARSERS = (
-    OutputParser(
-        pytest,
-        ("pytest", "py.test"),
-        (
-            *(" passed", " failed", " error", "no tests ran", "loading conftest"),
-            *(_PYTEST_SUMMARY, "= FAILURES =", ".py::"),
-        ),
-    ),
+    OutputParser(pytest, ("pytest", "py.test"),
+                 (" passed", " failed", " error", "no tests ran", "loading conftest",
+                  _PYTEST_SUMMARY, "= FAILURES =", ".py::")),
     OutputParser(unittest, ("unittest",), ("\nRan ",)),
     OutputParser(pip, ("pip", "pip3", "uv"), ("Successfully ",)),
-    OutputParser(
-        traceback, (), (_TRACEBACK, "SyntaxError: ", "IndentationError: "), is_raised=True
-    ),
-)
+    OutputParser(traceback, (), (_TRACEBACK, "SyntaxError: ", "IndentationError: "),
+                 is_raised=True),
+)  # fmt: skip

@@ -1,9 +1,4 @@
-"""What starts other tools says of them: shells, git, package managers, task runners, git's hooks.
-
-Part of interpretation (step 6). Runners of several tasks (turbo, nx, tox, nox) only count which of
-them failed; what these complained of stands above, and is for the tools' own readers. So it is with
-the words of package managers, which are never the error, but prove that there was one.
-"""
+"""What starts other tools says of them: shells, git, package managers, git's hooks."""
 
 from __future__ import annotations
 
@@ -42,13 +37,11 @@ GIT = Format(
     first=line_pattern(r"(?P<words>CONFLICT \([^)\n]*\): [^\n]+)$"),
     stopped="",
 )
-"""What git stumbled over, or refused to do."""
 NOTHING_TO_COMMIT = Format(
     "git",
     line_pattern(r"(?P<words>(?:no changes|nothing) (?:added )?to commit\b[^\n]*)$"),
     stopped="",
 )
-"""Why git did not commit, where it is known that it did not."""
 MISUSED = Format(
     "",
     line_pattern(
@@ -59,26 +52,8 @@ MISUSED = Format(
     ),
     stopped="",
 )
-"""That a program did not know what it was asked for."""
 
-COUNTING = frozenset({"turbo", "nx", "tox", "nox"})
-"""The tools that the results of these readers are signed by."""
 
-_TURBO = Format(
-    "turbo",
-    line_pattern(r" *Tasks: +(?!(\d+) successful, \1 total$)\d+ successful, \d+ total$"),
-    done=line_pattern(r" *Tasks: +(\d+) successful, \1 total$"),
-    fine="all tasks ran",
-    stopped="a task failed",
-)
-_NX = Format(
-    "nx",
-    line_pattern(r"\s*NX +(?:Ran targets?|Running targets? [^\n]* failed)\b[^\n]*$"),
-    first=line_pattern(r"\s*- (?:nx run )?(?P<words>\S+:\S+)$"),
-    done=line_pattern(r"\s*NX +Successfully ran targets?\b[^\n]*$"),
-    fine="all targets ran",
-    stopped="a target failed",
-)
 _NO_TASKS = line_pattern(r"\s*NX +(No tasks were run)\b")
 
 
@@ -86,22 +61,6 @@ def no_tasks(text: str) -> CommandResult | None:
     """Read that nx had nothing to run, which is neither a failure nor a pass."""
     found = _NO_TASKS.search(text)
     return CommandResult(tool="nx", said=found[1]) if found else None
-
-
-_TOX = Format(
-    "tox",
-    line_pattern(r"(?:ERROR: )? {2,3}(?P<words>\S+: (?:FAIL|commands failed|Invocation))[^\n]*$"),
-    done=line_pattern(r" {2,3}\S+: (?:OK|commands succeeded)[^\n]*$"),
-    fine="all environments passed",
-    stopped="an environment failed",
-)
-_NOX = Format(
-    "nox",
-    line_pattern(r"nox > (?:Session|\*) (?P<words>\S[^\n]*?:? (?:failed|aborted))[^\n]*$"),
-    done=line_pattern(r"nox > (?:Session|\*) \S[^\n]*?(?: was|:)? success[^\n]*$"),
-    fine="all sessions passed",
-    stopped="a session failed",
-)
 
 
 _FAILED = line_pattern(WRAPPED)
@@ -139,34 +98,16 @@ def pre_commit(text: str) -> CommandResult | None:
 
 PARSERS = (
     OutputParser(GIT.read, ("git",), (), is_raised=True),
-    OutputParser(
-        in_turn(_SHELL.read, _SHELL_LAST.read),
-        (),
-        ("sh: ", "sh:1: ", ": No module ", "is not recognized as"),
-        is_raised=True,
-    ),
-    OutputParser(_TURBO.read, ("turbo",), (" successful, ",)),
-    OutputParser(in_turn(_NX.read, no_tasks), ("nx",), (" NX ",)),
-    OutputParser(
-        _TOX.read, ("tox",), ("congratulations :)", "evaluation failed :(", ": commands ")
-    ),
-    OutputParser(_NOX.read, ("nox",), ("nox > Session ",)),
+    OutputParser(in_turn(_SHELL.read, _SHELL_LAST.read), (),
+                 ("sh: ", "sh:1: ", ": No module ", "is not recognized as"), is_raised=True),
+    OutputParser(no_tasks, ("nx",), (" NX ",)),
     OutputParser(pre_commit, ("pre-commit",), ("...Passed\n", "...Failed\n", "...Skipped\n")),
-    OutputParser(
-        MISUSED.read,
-        (),
-        ("rror: un", "rror: no such", "rror: Script not", "unknown ", "Usage Error"),
-        is_raised=True,
-    ),
-    OutputParser(
-        wrapped,
-        (),
-        (
-            *("exited with code", "xit code ", "ELIFECYCLE", "ifecycle script", "husky - "),
-            *("ecipe `", "ailed to run task", "task failed", "run failed: ", "lerna ERR!"),
-            *("exit status ", "FAILED: ", "BUILD FAIL", "build stopped", ": *** "),
-            "returned with error code",
-        ),
-        is_raised=True,
-    ),
-)
+    OutputParser(MISUSED.read, (),
+                 ("rror: un", "rror: no such", "rror: Script not", "unknown ", "Usage Error"),
+                 is_raised=True),
+    OutputParser(wrapped, (),
+                 ("exited with code", "xit code ", "ELIFECYCLE", "ifecycle script", "husky - ",
+                  "ecipe `", "ailed to run task", "task failed", "run failed: ", "lerna ERR!",
+                  "exit status ", "FAILED: ", "BUILD FAIL", "build stopped", ": *** ",
+                  "returned with error code"), is_raised=True),
+)  # fmt: skip

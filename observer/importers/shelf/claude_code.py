@@ -1,10 +1,7 @@
 """Claude Code: transcripts below `~/.claude/projects`, one file a session and one a sub-agent.
 
-The format is the client's own and undocumented; seen in versions 2.0.64 to 2.1.330.
-
-What hooks do not report is left out, but for calls that the person refused, with what was said on
-it. What a transcript does not say is not made up: a call of which the person was asked has no
-duration.
+The format is the client's own and undocumented; seen in versions 2.0.64 to 2.1.330. What a
+transcript does not say is not made up: a call of which the person was asked has no duration.
 """
 
 from __future__ import annotations
@@ -25,13 +22,11 @@ from observer.clients.shelf.claude_code import HOOKS
 from observer.core import json_text
 from observer.core.config import Settings
 from observer.core.events import Event
-from observer.importers.jsonl import Problems, lines, parse, time_of
 from observer.importers.records import HookCall, Opening, find_sessions, read_session, words_of
 from observer.importers.records import records as lines_of
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import FoundSession, Problems, SessionSource, lines, parse, time_of
 
 Record = Mapping[str, Any]
-"""One record of a transcript; of its fields nothing is certain."""
 
 KINDS = frozenset({"assistant", "progress", "queue-operation", "system", "user"})
 """Types of records that say what happened; the others are the client's bookkeeping."""
@@ -44,7 +39,6 @@ _CLIENTS_COMMANDS = frozenset(
     /status /statusline /tasks /terminal-setup /theme /todos /upgrade /usage /vim
     """.split()  # noqa: SIM905 - as all word lists are written here
 )
-"""Commands that the client answers itself, without a hook."""
 _OWN = re.compile(
     r"\s*(?:<(?:task-notification|agent-notification|system-reminder|local-command-|bash-input"
     r"|bash-stdout|bash-stderr|command-name|command-message|user-prompt-submit-hook)"
@@ -69,16 +63,17 @@ def rows_of(
 ) -> list[Row]:
     """Return what one session's transcripts, those of its sub-agents included, say happened.
 
-    The rows come by time, each once; a record that says no time has that of the one before it.
-    Left out are the ids `known`, of the session that this one was forked from.
+    The rows come by time, each once, one without a time as the one before it; but the ids `known`.
     """
     found: dict[str, Row] = {}
     for path in sorted(paths):
         last_ms: int | None = None
         for line in lines(path, problems):
             record = parse(line, path, problems)
-            if record is None or not is_of(record, session) or text(record, "uuid") in known:
+            if record is None or record.get("sessionId", session) != session:
                 continue
+            if record.get("forkedFrom") or text(record, "uuid") in known:
+                continue  # a copy of what the session before it said
             kind, said_ms = text(record, "type"), time_of(record)
             at_ms = last_ms = last_ms if said_ms is None else said_ms
             if kind in KINDS and at_ms is not None:
@@ -93,11 +88,6 @@ def place_of(rows: Iterable[Row]) -> tuple[str, str]:
     """Return the first folder and branch that a record names; a first record has neither."""
     first = next((row.record for row in rows if text(row.record, "cwd")), {})
     return text(first, "cwd"), text(first, "gitBranch")
-
-
-def is_of(record: Record, session: str) -> bool:
-    """Return True if a record belongs to a session and was not copied from the one before it."""
-    return record.get("sessionId", session) == session and not record.get("forkedFrom")
 
 
 def blocks(record: Record) -> list[Mapping[str, Json]]:
@@ -146,11 +136,9 @@ def is_hook(record: Record, event: str) -> bool:
 
 
 _SAME_START_MS = 5_000
-"""Two reports of a session's start within this time are one."""
 _SHELLS = frozenset({"Bash", "PowerShell"})
 _AGENTS = frozenset({"Agent", "Task"})
 _DEFAULT_AGENT = "general-purpose"
-"""The type of a sub-agent where the call names none."""
 _UNNAMED = "-"
 """Stands for the sub-agents of versions that gave them no id and reported them as the agent."""
 _COUNTS = (
@@ -302,18 +290,9 @@ class HookCalls:
         record, agent = row.record, _agent_of(row)
         yield from self._agent_began(row, agent)
         if record.get("isCompactSummary"):
-            boundaries = (
-                row.record for row in self._rows if row.record.get("subtype") == "compact_boundary"
-            )
-            parent = text(record, "parentUuid")
-            trigger = next(
-                (
-                    text(inner(one, "compactMetadata"), "trigger")
-                    for one in boundaries
-                    if text(one, "uuid") == parent
-                ),
-                "auto",
-            )
+            rows = {text(one.record, "uuid"): one.record for one in self._rows}
+            boundary = rows.get(text(record, "parentUuid"), {})
+            trigger = text(inner(boundary, "compactMetadata"), "trigger") or "auto"
             summary = words_of(inner(record, "message").get("content"))
             fields: Object = {"trigger": trigger, "compact_summary": summary}
             yield self._call(row, "PostCompact", fields)
@@ -394,7 +373,6 @@ class HookCalls:
             yield from self._handed_back(row, response, call)
 
     def _handed_back(self, row: Row, response: Record, call: _Call) -> Iterator[HookCall]:
-        """Yield the end of a sub-agent that has no records of its own."""
         agent = text(response, "agentId")
         if not agent or agent in self._last:
             return
@@ -433,7 +411,6 @@ class HookCalls:
 
 
 def _agent_of(row: Row) -> str:
-    """Return the sub-agent that a record is of; "" for the agent itself."""
     return row.agent or (_UNNAMED if row.record.get("isSidechain") else "")
 
 

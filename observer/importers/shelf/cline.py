@@ -1,7 +1,6 @@
 """Cline's CLI: `~/.cline/data/sessions/*`, a file of messages for each session, and one about it.
 
-The format is the client's own and undocumented; seen in version 3.0.65. Beyond what its hooks
-report, it has the prompts.
+The format is the client's own and undocumented; seen in version 3.0.65.
 """
 
 from __future__ import annotations
@@ -12,14 +11,12 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, prose, rows, text
-from observer.importers.jsonl import Problems, read_object, time_of
 from observer.importers.records import HookCall, Opening, RecordCalls, source_of, words_of
-from observer.importers.source import FoundSession
+from observer.importers.source import FoundSession, Problems, read_object, time_of
 
 _ENDING = ".messages.json"
 _WRAPPED = re.compile(r"\A<user_input[^>]*>(.*)</user_input>\s*\Z", re.DOTALL)
 _OWN = re.compile(r"\s*<(?:hook_context|mode_notice|system)")
-"""How messages begin that no person has typed."""
 
 
 def _about(path: Path) -> Object:
@@ -38,32 +35,25 @@ def _opening(path: Path, _: Iterable[Object]) -> Opening | None:
 
 
 class _Calls(RecordCalls):
-    start, end = "TaskStart", "SessionShutdown"
+    start, replied, end = "TaskStart", "TaskComplete", "SessionShutdown"
+    words, time = "outputText", "ts"
 
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         super().__init__(found, problems)
         about = _about(found.paths[0])
         self.branch = text(inner(inner(about, "metadata"), "git"), "branch")
 
-    def payload(self, _event: str, fields: Object) -> dict[str, Json]:
+    def payload(self, event: str, fields: Object) -> dict[str, Json]:
         common: dict[str, Json] = {
             "taskId": self.session,
             "workspaceRoots": [self.folder],
             "workspaceInfo": {"rootPath": self.folder},
         }
-        return {**common, **fields}
-
-    def asked(self, words: str) -> tuple[str, Object]:
-        return "UserPromptSubmit", {"userPromptSubmit": {"prompt": words}}
-
-    def reply(self, words: str, _: Object) -> tuple[str, Object]:
-        return "TaskComplete", {"turn": {"outputText": words}}
+        said = {self.asked: "userPromptSubmit", self.replied: "turn"}.get(event)
+        return {**common, **({said: dict(fields)} if said else fields)}
 
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
         return rows(read_object(path, problems) or {}, "messages")
-
-    def time_of(self, record: Object) -> int | None:
-        return time_of(record, "ts")
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
         key, parts = text(record, "id"), list(rows(record, "content"))

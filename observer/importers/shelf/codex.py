@@ -1,9 +1,7 @@
 """Codex CLI: rollouts below `~/.codex/sessions`, one file a session, as its hook calls.
 
-The format is the client's own and undocumented; seen in versions 0.140.0 to 0.169.0, and read as
-others have described it for those since autumn 2025. A command that went on while the agent did
-something else is one call; one that never ended has no exit code. Older rollouts say neither
-prompts nor the ends of turns by events: they are read from the messages.
+The format is the client's own and undocumented; seen in versions 0.140.0 to 0.169.0. Older rollouts
+say neither prompts nor the ends of turns by events: they are read from the messages.
 """
 
 from __future__ import annotations
@@ -18,33 +16,27 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, text
 from observer.clients.shelf.codex import HOOKS
 from observer.clients.tools import PATCHES
-from observer.importers.codex_calls import (
-    SHELLS,
-    STDIN,
-    Answer,
-    ScriptCalls,
-    answer_of,
-    command_of,
-    looked_up,
-    patch_of,
-    success_of,
-    whole,
-)
-from observer.importers.jsonl import Problems, files_below, last_ms, lines, parse, time_of
+from observer.importers import codex_calls
 from observer.importers.records import HookCall, read_session, words_of
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import (
+    FoundSession,
+    Problems,
+    SessionSource,
+    files_in,
+    last_ms,
+    lines,
+    parse,
+    time_of,
+)
 
 _OWN = re.compile(
     r"\s*(?:# AGENTS\.md|<(?:environment_context|user_instructions|permissions|collaboration_mode"
     r"|skills?|turn_aborted|user_shell_command|subagent_notification|INSTRUCTIONS)\b)"
 )
-"""How messages begin that no person has typed."""
 _OWN_SPACES = frozenset({"functions", "collaboration", "multi_agent", "multi_agent_v1"})
-"""Namespaces of tools of the client's own; others are servers."""
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
 _ANSWERS = frozenset({"function_call_output", "custom_tool_call_output"})
 _PLACED = frozenset({"Bash", "apply_patch"})
-"""Tools that may run in another folder than the session's."""
 
 
 class _Running(NamedTuple):
@@ -59,9 +51,9 @@ class _Running(NamedTuple):
 class RolloutCalls:
     """The hook calls of one rollout, in order."""
 
-    def __init__(self, path: Path, session: str, problems: Problems) -> None:
-        self.session = session
-        self._path = path
+    def __init__(self, found: FoundSession, problems: Problems) -> None:
+        self.session = found.id
+        self._path = found.paths[0]
         self._problems = problems
         self._cwd = self._branch = self._turn = self._model = ""
         self._begun_ms: int | None = None
@@ -73,24 +65,16 @@ class RolloutCalls:
         self._ends: dict[str, bool] = {}
         self._known: set[str] = set()
         self._said: tuple[int, str] | None = None
-        self._has = events_in(path)
-        self._scripts = ScriptCalls(self._done, self._has)
+        self._has = events_in(self._path)
+        self._scripts = codex_calls.ScriptCalls(self._done, self._has)
 
     def __iter__(self) -> Iterator[HookCall]:
         """Yield the hook calls; the start comes first, which a rollout may say later."""
-        early: list[HookCall] = []
-        is_begun = False
-        for call in self._in_order():
-            if is_begun:
-                yield call
-                continue
-            is_begun = call.event == "SessionStart"
-            early.insert(0 if is_begun else len(early), call)
-            if is_begun:
-                yield from early
-        if early and not is_begun:
-            yield self._start(early[0].at_ms)
-            yield from early
+        calls = [one for one in self._in_order() if one.event in HOOKS.reporting]
+        starts = [at for at, one in enumerate(calls) if one.event == "SessionStart"]
+        if calls:
+            yield calls.pop(starts[0]) if starts else self._start(calls[0].at_ms)
+        yield from calls
 
     def _in_order(self) -> Iterator[HookCall]:
         readers: Mapping[str, Callable[[int, Object], Iterator[HookCall]]] = {
@@ -109,7 +93,7 @@ class RolloutCalls:
         yield from self._stopped()
         yield from self._scripts.left(last_ms)
         for running in self._running.values():
-            yield self._ended(last_ms, running, Answer(""))._replace(is_open=True)
+            yield self._ended(last_ms, running, codex_calls.Answer(""))._replace(is_open=True)
         if last_ms:
             yield self._call(last_ms + 1000, "SessionEnd", {"reason": "other"}, f"{last_ms}")
 
@@ -177,7 +161,7 @@ class RolloutCalls:
             yield self._call(at_ms, "PostCompact", {}, f"{at_ms}")
         else:
             self._note(kind, said)
-            call, success = text(said, "call_id", "id"), success_of(said)
+            call, success = text(said, "call_id", "id"), codex_calls.success_of(said)
             if inner(said, "changes") and success is not None and call not in self._known:
                 yield self._scripts.changed(at_ms, said, success=success)
 
@@ -188,7 +172,7 @@ class RolloutCalls:
             self._said = None
         elif kind == "token_count":
             self._total = inner(inner(payload, "info"), "total_token_usage") or self._total
-        elif (success := success_of(payload)) is not None:
+        elif (success := codex_calls.success_of(payload)) is not None:
             self._ends[text(payload, "call_id", "id")] = success
 
     def _asked(self, at_ms: int, said: str) -> Iterator[HookCall]:
@@ -213,7 +197,6 @@ class RolloutCalls:
         return self._call(at_ms, "Stop", fields, f"{at_ms}")
 
     def _stopped(self) -> Iterator[HookCall]:
-        """Yield the end of a turn of which only the agent's last words are known."""
         if self._said is not None and "end" not in self._has:
             yield self._stop(*self._said)
         self._said = None
@@ -233,24 +216,26 @@ class RolloutCalls:
             name, given = self._calls.pop(call)
             yield from self._answered(at_ms, call, name, given, payload.get("output"))
         elif kind == "web_search_call":
-            name, given = looked_up(inner(payload, "action"))
+            name, given = codex_calls.looked_up(inner(payload, "action"))
             if name:
                 yield self._done(at_ms, call or f"{at_ms}", name, given, None)
 
     def _answered(
         self, at_ms: int, call: str, name: str, given: Object, output: Json
     ) -> Iterator[HookCall]:
-        answer, cwd = answer_of(output), _within(self._cwd, text(given, "workdir"))
+        answer, cwd = codex_calls.answer_of(output), _within(self._cwd, text(given, "workdir"))
         success = self._ends.pop(call, None)
         if self._scripts.is_of(name, given):
             yield from self._scripts.answered(at_ms, call, given, output)
-        elif name in SHELLS and (patch := patch_of(given)):
-            applied: Object = {"command": patch.lines, "cwd": _within(cwd, patch.folder)}
-            yield self._done(at_ms, call, "apply_patch", applied, whole(answer, success=success))
-        elif name in SHELLS or name == STDIN:
+        elif name in codex_calls.SHELLS and (patch := codex_calls.patch_of(given)):
+            applied: Object = {"command": patch[0], "cwd": _within(cwd, patch[1])}
+            yield self._done(
+                at_ms, call, "apply_patch", applied, codex_calls.whole(answer, success=success)
+            )
+        elif name in codex_calls.SHELLS or name == codex_calls.STDIN:
             yield from self._printed(at_ms, call, name, given, answer)
         elif name in PATCHES:
-            yield self._done(at_ms, call, name, given, whole(answer, success=success))
+            yield self._done(at_ms, call, name, given, codex_calls.whole(answer, success=success))
         elif success is False or answer.is_broken:
             failed: Json = {"isError": True, "content": answer.printed}
             yield self._done(at_ms, call, name, given, failed)
@@ -258,11 +243,11 @@ class RolloutCalls:
             yield self._done(at_ms, call, name, given, output)
 
     def _printed(
-        self, at_ms: int, call: str, name: str, given: Object, said: Answer
+        self, at_ms: int, call: str, name: str, given: Object, said: codex_calls.Answer
     ) -> Iterator[HookCall]:
         cwd = _within(self._cwd, text(given, "workdir", "working_directory"))
-        running = _Running(call, {"command": command_of(given)}, cwd, "")
-        if name == STDIN:
+        running = _Running(call, {"command": codex_calls.command_of(given)}, cwd, "")
+        if name == codex_calls.STDIN:
             known = self._running.pop(text(given, "session_id"), None)
             if known is None:
                 return
@@ -274,18 +259,17 @@ class RolloutCalls:
             yield self._ended(at_ms, running, said)
 
     def _executed(self, at_ms: int, item: Object) -> Iterator[HookCall]:
-        """Yield the end of a command that the agent did not wait for."""
         call, code = text(item, "id"), number(item, "exit_code")
         for name, running in list(self._running.items()):
             if running.call == call:
                 del self._running[name]
                 ended = running._replace(printed=text(item, "aggregated_output") or running.printed)
                 known = code if code is None or code >= 0 else None
-                yield self._ended(at_ms, ended, Answer("", known))
+                yield self._ended(at_ms, ended, codex_calls.Answer("", known))
         if call not in self._known and "command" in item:
             yield self._scripts.executed(at_ms, item)
 
-    def _ended(self, at_ms: int, running: _Running, end: Answer) -> HookCall:
+    def _ended(self, at_ms: int, running: _Running, end: codex_calls.Answer) -> HookCall:
         answer: dict[str, Json] = {"output": running.printed}
         if end.code is not None:
             answer["exit_code"] = end.code
@@ -355,21 +339,13 @@ def events_in(path: Path) -> frozenset[str]:
 def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
     """Return the sessions in files, and in all files below folders; of copies, the longest."""
     found: dict[str, FoundSession] = {}
-    for path in dict.fromkeys(each for one in paths for each in files_below(one)):
+    for path in files_in(paths):
         session = _session(path)
         if session is None:
             problems.add("file without a session", path)
         elif session.id not in found or found[session.id].size_bytes < session.size_bytes:
             found[session.id] = session
     return list(found.values())
-
-
-def _calls(found: FoundSession, problems: Problems) -> Iterator[HookCall]:
-    calls = RolloutCalls(found.paths[0], found.id, problems)
-    return (call for call in calls if call.event in HOOKS.reporting)
-
-
-read = partial(read_session, "codex", _calls)
 
 
 def _session(path: Path) -> FoundSession | None:
@@ -389,4 +365,5 @@ def _session(path: Path) -> FoundSession | None:
     )
 
 
-SOURCES = (SessionSource("codex", ".codex", "CODEX_HOME", "sessions", find=find, read=read),)
+_read = partial(read_session, "codex", RolloutCalls)
+SOURCES = (SessionSource("codex", ".codex", "CODEX_HOME", "sessions", find=find, read=_read),)

@@ -1,7 +1,6 @@
 """GitHub Copilot CLI: `~/.copilot/session-state/*/events.jsonl`, one file a session.
 
-The client has a schema of these events, which it does not promise; seen in versions 1.0.64 to
-1.0.102. Beyond what its hooks report, they have what the agent said at the end of a turn.
+The client has a schema of these events; seen in versions 1.0.64 to 1.0.102.
 """
 
 from __future__ import annotations
@@ -12,12 +11,10 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, rows, text
-from observer.importers.jsonl import Problems, time_of
 from observer.importers.records import HookCall, Opening, RecordCalls, source_of
-from observer.importers.source import FoundSession
+from observer.importers.source import FoundSession, Problems, time_of
 
 _AROUND = re.compile(r"<(current_datetime|reminder)>.*?</\1>\s*", re.DOTALL)
-"""What the client puts around a prompt."""
 _REFUSED = frozenset({"denied", "rejected"})
 
 
@@ -31,20 +28,19 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
 
 
 class _Calls(RecordCalls):
+    model = ("data", "selectedModel", "model")
+
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         super().__init__(found, problems)
         self._agents: dict[str, str] = {}
         self._handed_back: dict[str, str] = {}
-
-    def model_of(self, record: Object) -> str:
-        return text(inner(record, "data"), "selectedModel", "model")
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
         kind, key, data = text(record, "type"), text(record, "id"), inner(record, "data")
         agent = text(record, "agentId") or text(data, "parentToolCallId")
         self._note(at_ms, kind, key, data, agent)
         if kind == "abort" and not agent:
-            self.interrupt()
+            self.said = None
         elif kind == "session.resume":
             yield self.call(at_ms, "SessionStart", {"source": "resume"}, key)
         elif kind == "session.compaction_complete" and data.get("success") is not False:
@@ -66,7 +62,6 @@ class _Calls(RecordCalls):
             yield self.call(at_ms, "SubagentStop", fields, key)
 
     def _note(self, at_ms: int, kind: str, key: str, data: Object, agent: str) -> None:
-        """Keep what later records need: where it is, what was said, asked, and handed over."""
         if kind in {"session.start", "session.resume", "session.context_changed"}:
             context = inner(data, "context") or data
             self.folder = text(context, "cwd") or self.folder

@@ -1,7 +1,6 @@
 """Cursor's IDE: one database for all conversations, `globalStorage/state.vscdb`.
 
-The format is the client's own; it is read as others have described it, for versions from 0.50 on,
-and was not tried with the client.
+It is read as others have described it, for versions from 0.50 on, and not tried with the client.
 """
 
 from __future__ import annotations
@@ -17,34 +16,28 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
 from observer.core import json_text
 from observer.importers.database import opened
-from observer.importers.jsonl import Problems, files_below, read_object, time_of
 from observer.importers.records import HookCall, RecordCalls, read_session
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import (
+    FoundSession,
+    Problems,
+    SessionSource,
+    files_in,
+    read_object,
+    time_of,
+)
 
 _FOLDER = "Library/Application Support/Cursor" if sys.platform == "darwin" else ".config/Cursor"
 
 _TABLE = "cursorDiskKV"
 _PERSON, _AGENT = 1, 2
 _TOOLS: Mapping[str, str] = {
-    "run_terminal_cmd": "Shell",
-    "run_terminal_command": "Shell",
-    "read_file": "Read",
-    "grep": "Grep",
-    "grep_search": "Grep",
-    "ripgrep": "Grep",
-    "ripgrep_raw_search": "Grep",
-    "codebase_search": "SemanticSearch",
-    "semantic_search_full": "SemanticSearch",
-    "file_search": "Glob",
-    "glob_file_search": "Glob",
-    "list_dir": "LS",
-    "web_search": "WebSearch",
-    "web_fetch": "WebFetch",
-    "delete_file": "Delete",
+    "run_terminal_cmd": "Shell", "run_terminal_command": "Shell", "read_file": "Read",
+    "grep": "Grep", "grep_search": "Grep", "ripgrep": "Grep", "ripgrep_raw_search": "Grep",
+    "codebase_search": "SemanticSearch", "semantic_search_full": "SemanticSearch",
+    "file_search": "Glob", "glob_file_search": "Glob", "list_dir": "LS", "task": "Task",
+    "web_search": "WebSearch", "web_fetch": "WebFetch", "delete_file": "Delete",
     "apply_patch": "ApplyPatch",
-    "task": "Task",
-}
-"""What its hooks call a tool that the database has by another name."""
+}  # fmt: skip
 _EDITORS = frozenset(
     {"search_replace", "edit_file", "write", "MultiEdit", "edit_notebook", "create_file", "reapply"}
 )
@@ -52,13 +45,7 @@ _DONE = frozenset({"completed", "error"})
 
 
 def _find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return the conversations in databases, and in the one for all below folders."""
-    files = (
-        file
-        for path in paths
-        for file in files_below(path, ("state.vscdb",))
-        if file == path or file.parent.name == "globalStorage"
-    )
+    files = files_in(paths, ("state.vscdb",), lambda file: file.parent.name == "globalStorage")
     return [session for file in files for session in _sessions(file, problems)]
 
 
@@ -82,7 +69,6 @@ def _sessions(path: Path, problems: Problems) -> list[FoundSession]:
 
 
 def _folders(path: Path) -> dict[str, str]:
-    """Return the folders of conversations, which the databases of workspaces name."""
     found: dict[str, str] = {}
     for about in sorted(path.parents[1].glob("workspaceStorage/*/workspace.json")):
         address = urlsplit(text(read_object(about, Problems()) or {}, "folder"))
@@ -107,18 +93,13 @@ def _value(row: Object) -> Object:
 class _Calls(RecordCalls):
     """The calls of a conversation; a record is a message, one without a time has the last one's."""
 
-    start, end = "sessionStart", "sessionEnd"
+    start, asked, replied = "sessionStart", "beforeSubmitPrompt", "afterAgentResponse"
+    end, words, time = "sessionEnd", "text", "at"
 
     def payload(self, event: str, fields: Object) -> dict[str, Json]:
         common: dict[str, Json] = {"conversation_id": self.session, "hook_event_name": event}
         roots: list[Json] = [self.folder] if self.folder else []
         return {**common, "workspace_roots": roots, **fields}
-
-    def asked(self, words: str) -> tuple[str, Object]:
-        return "beforeSubmitPrompt", {"prompt": words}
-
-    def reply(self, words: str, _: Object) -> tuple[str, Object]:
-        return "afterAgentResponse", {"text": words}
 
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
         with opened(path, problems) as database:
@@ -132,9 +113,6 @@ class _Calls(RecordCalls):
                         said = _value(bubble)
                         at_ms = time_of(said, "createdAt") or at_ms
                         yield {**said, "at": at_ms, "key": key}
-
-    def time_of(self, record: Object) -> int | None:
-        return number(record, "at")
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
         key, said = text(record, "key"), text(record, "text")

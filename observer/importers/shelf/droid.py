@@ -1,7 +1,6 @@
 """Droid: `~/.factory/sessions/*/*.jsonl`, one file a session.
 
-The format is the client's own and undocumented; seen in version 0.225.2. Beyond what its hooks
-report, a file has the commands that failed, the prompts of `droid exec`, and what the agent said.
+The format is the client's own and undocumented; seen in version 0.225.2.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from observer.importers.records import HookCall, Opening, RecordCalls, first_ms,
 _SHELL = "Execute"
 _FAILED = re.compile(r"Error: Command failed \(exit code: (\d{1,9})\)\n")
 _OWN = re.compile(r"\s*(?:<system-reminder>|<system-notification>|<local-command)")
-"""How texts of the client's own begin, in messages that no person has typed."""
 
 
 def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
@@ -30,8 +28,7 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
 
 
 class _Calls(RecordCalls):
-    def model_of(self, record: Object) -> str:
-        return text(inner(record, "message"), "modelId")
+    model = ("message", "modelId")
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
         key, message = text(record, "id"), inner(record, "message")

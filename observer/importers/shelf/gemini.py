@@ -1,8 +1,7 @@
 """Gemini CLI: `~/.gemini/tmp/*/chats`, one file a session, and those of its sub-agents.
 
 Files of old versions are one JSON object, those of newer ones a record a line, where a message that
-goes on is written again. The folder of a session stands beside its files, or in its first message.
-The format is the client's own and undocumented; seen in version 0.61.0.
+goes on is written again. The format is undocumented; seen in version 0.61.0.
 """
 
 from __future__ import annotations
@@ -10,13 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, prose, rows, text, words
-from observer.importers.jsonl import SUFFIXES, Problems, read_object, time_of
 from observer.importers.records import (
     GLANCED,
     HookCall,
@@ -26,7 +23,7 @@ from observer.importers.records import (
     source_of,
     words_of,
 )
-from observer.importers.source import FoundSession
+from observer.importers.source import SUFFIXES, FoundSession, Problems, read_object, time_of
 
 _CHATS = "chats"
 _SESSION = "session-"
@@ -38,7 +35,6 @@ _WORKSPACE = re.compile(r"Workspace Directories:\**\n\s*- (/[^\n]+)")
 _OWN = re.compile(r"\s*(?:<session_context>|<state_snapshot>|[/?][\w:-]*(?:\s|\Z))")
 """How texts begin that are no prompts: the client's own, and commands that it answers itself."""
 _DONE = frozenset({"success", "error"})
-"""States of a call that a hook reports; others are of calls that the person refused."""
 
 
 def _opening(path: Path, _: Iterable[Object]) -> Opening | None:
@@ -60,20 +56,7 @@ def _folder(path: Path, known: Sequence[Object]) -> str:
     if named := words(known[0], "directories"):
         return named[0]
     said = (_WORKSPACE.search(words_of(record.get("content"))) for record in known)
-    return next((found[1].strip() for found in said if found), "") or _hashed(known)
-
-
-def _hashed(known: Sequence[Object]) -> str:
-    """Return the folder whose hash a session has, of those around the files that it names."""
-    wanted = text(known[0], "projectHash")
-    calls = (call for record in known for call in rows(record, "toolCalls"))
-    named = (value for call in calls for value in inner(call, "args").values())
-    paths = (PurePosixPath(one) for one in named if isinstance(one, str) and one[:1] == "/")
-    for path in paths:
-        for folder in map(str, (path, *path.parents)):
-            if sha256(folder.encode(errors="replace")).hexdigest() == wanted:
-                return folder
-    return ""
+    return next((found[1].strip() for found in said if found), "")
 
 
 def _records(path: Path, problems: Problems) -> Iterator[Object]:
@@ -87,16 +70,17 @@ def _records(path: Path, problems: Problems) -> Iterator[Object]:
 
 
 class _Calls(RecordCalls):
+    asked, replied, words = "BeforeAgent", "AfterAgent", "prompt_response"
+
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         super().__init__(found, problems)
         self._seen: set[str] = set()
-        self._agent: dict[str, Json] = {}
 
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
-        self._agent = {}
+        self.agent = {}
         for record in _records(path, problems):
             if record.get("kind") == _AGENT:
-                self._agent = {"agent_id": text(record, "sessionId"), "agent_type": _AGENT}
+                self.agent = {"agent_id": text(record, "sessionId"), "agent_type": _AGENT}
             yield record
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
@@ -104,13 +88,14 @@ class _Calls(RecordCalls):
         if kind == "gemini":
             for call in rows(record, "toolCalls"):
                 yield from self._done(at_ms, call)
-            if not self._agent:
+            if not self.agent:
                 self.say(at_ms, words_of(record.get("content")), key)
                 tokens = inner(record, "tokens")
                 given, cached = number(tokens, "input") or 0, number(tokens, "cached") or 0
                 written = (number(tokens, "output") or 0) + (number(tokens, "thoughts") or 0)
-                self.spend(key, {"input": given - cached, "output": written, "cache_read": cached})
-        elif kind == "user" and key not in self._seen and not self._agent:
+                spent = {"input": given - cached, "output": written, "cache_read": cached}
+                self.usage[key] = spent
+        elif kind == "user" and key not in self._seen and not self.agent:
             said = words_of(record.get("content"))
             if said.strip() and not _OWN.match(said):
                 self._seen.add(key)
@@ -137,16 +122,10 @@ class _Calls(RecordCalls):
             "tool_name": text(call, "name"),
             "tool_input": dict(inner(call, "args")),
             "tool_response": said,
-            **self._agent,
+            **self.agent,
         }
         done_ms = time_of(call)
         yield self.call(at_ms if done_ms is None else done_ms, "AfterTool", fields, key)
-
-    def asked(self, words: str) -> tuple[str, Object]:
-        return "BeforeAgent", {"prompt": words}
-
-    def reply(self, words: str, usage: Object) -> tuple[str, Object]:
-        return "AfterAgent", {"prompt_response": words, "usage": dict(usage)}
 
 
 SOURCES = (

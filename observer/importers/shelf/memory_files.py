@@ -1,7 +1,6 @@
-"""Memory files: what agents are given by files, as notes that follow those files.
+"""Memory files: what agents are given by files, as notes that come, change and go with them.
 
-A note has its file as its key: it changes with the file and goes with it. It is never shown
-unasked, since the client that reads the file has it already.
+Such a note is never shown unasked, since the client that reads the file has it already.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ from observer.core.filters import Filters
 from observer.core.model import Item
 from observer.core.paths import is_inside
 from observer.core.routes import import_route
-from observer.importers.jsonl import Problems
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import FoundSession, Problems, SessionSource, import_id
 from observer.observations.drafts import content_hash
 from observer.projects import detect_place, work_tree_of
 from observer.projects.policy import Policies
@@ -144,9 +142,8 @@ def _below(note: Item) -> str:
 
 
 def _event(body: Remember | Forget, at_ms: int, cwd: str, *name: str) -> Event:
-    identity = "\0".join((NAME, kind_of(body), *name)).encode(errors="replace")
     return Event(
-        id=f"import-{blake2b(identity, digest_size=16).hexdigest()}",
+        id=import_id(NAME, kind_of(body), *name),
         at_ms=at_ms,
         client=NAME,
         body=body,

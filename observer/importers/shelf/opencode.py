@@ -1,7 +1,6 @@
 """OpenCode and Kilo, its fork: one database each, with the tables session, message and part.
 
-The format is the clients' own and undocumented; seen in OpenCode 1.18.33 and Kilo 7.7.7. A
-sub-agent has a session of its own.
+The format is undocumented; seen in OpenCode 1.18.33 and Kilo 7.7.7.
 """
 
 from __future__ import annotations
@@ -14,20 +13,14 @@ from pathlib import Path
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
 from observer.importers.database import opened
-from observer.importers.jsonl import Problems, files_below, time_of
 from observer.importers.records import HookCall, RecordCalls, read_session
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import FoundSession, Problems, SessionSource, files_in, time_of
 
 _ENDING = ".db"
 
 
 def _find(client: str, paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    databases = (
-        file
-        for path in paths
-        for file in files_below(path, (_ENDING,))
-        if file == path or file.name == f"{client}{_ENDING}"
-    )
+    databases = files_in(paths, (_ENDING,), lambda file: file.name == f"{client}{_ENDING}")
     return list({one.id: one for file in databases for one in _sessions(file, problems)}.values())
 
 
@@ -49,7 +42,8 @@ def _sessions(path: Path, problems: Problems) -> Iterator[FoundSession]:
 
 
 class _Calls(RecordCalls):
-    start, end = "session.created", "dispose"
+    start, replied, end = "session.created", "session.idle", "dispose"
+    words, time, model = "text", "at", ("message", "modelID")
     _parent = ""
 
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
@@ -68,12 +62,6 @@ class _Calls(RecordCalls):
                     name = text(row, "id")
                     said: dict[str, Json] = {**inner(row, "data"), "id": name}
                     yield {"at": row.get("time_created"), "message": said, "parts": parts[name]}
-
-    def time_of(self, record: Object) -> int | None:
-        return time_of(record, "at")
-
-    def model_of(self, record: Object) -> str:
-        return text(inner(record, "message"), "modelID")
 
     def payload(self, event: str, fields: Object) -> dict[str, Json]:
         properties: dict[str, Json] = {"sessionID": self.session}
@@ -127,10 +115,7 @@ class _Calls(RecordCalls):
             usage = {"input": number(tokens, "input") or 0}
             usage |= {"output": written + (number(tokens, "reasoning") or 0)}
             usage |= {f"cache_{what}": number(cache, what) or 0 for what in ("read", "write")}
-            self.spend(key, usage)
-
-    def reply(self, words: str, usage: Object) -> tuple[str, Object]:
-        return "session.idle", {"text": words, "usage": dict(usage)}
+            self.usage[key] = usage
 
 
 def _source(client: str) -> SessionSource:

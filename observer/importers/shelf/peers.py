@@ -1,16 +1,15 @@
 """Stores of other memories: what they have noted of sessions, and their notes.
 
-Where a store names a project without its folder, it is the project of that name here, if there is
-exactly one. What was deleted in the other memory meanwhile stays.
+A project that is named without its folder is the only one of that name here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Literal, cast
 
 from msgspec.structs import replace
 
@@ -23,18 +22,18 @@ from observer.core.errors import BadInput
 from observer.core.events import Custom, Event, Layer, Prompt, Remember
 from observer.core.json_text import dump
 from observer.core.model import KNOWLEDGE_TYPES
+from observer.core.paths import is_inside
 from observer.core.text import distinct
 from observer.importers.database import files_of, opened
-from observer.importers.jsonl import Problems
-from observer.importers.jsonl import opened as opened_file
 from observer.importers.source import (
     FoundSession,
     Origin,
+    Problems,
     SessionSource,
     event_of,
-    files_matching,
     moment_ms,
 )
+from observer.importers.source import opened as opened_file
 from observer.observations.note_reducer import METADATA_CHARS
 from observer.redaction.redact import redact_text
 from observer.search.handles import AGENT, check_owner
@@ -43,31 +42,16 @@ from observer.search.handles import owner as owner_named
 MOST_BYTES = 256 << 20
 
 
-class Kept(NamedTuple):
-    """A memory as another program keeps it; `project` is a folder or a name, `metadata` JSON."""
-
-    key: str
-    content: str
-    at_ms: int
-    title: str = ""
-    type: str = "fact"
-    tags: tuple[str, ...] = ()
-    project: str = ""
-    owner: str = ""
-    metadata: str = ""
-
-
-_Reader = Callable[[Path, Problems], Iterator[Kept]]
+_Kept = Iterator[tuple[str, Remember, int]]
+"""Memories as another program keeps them: a project's folder or name, a note, its time."""
+_Reader = Callable[[Path, Problems], _Kept]
 _Events = Iterator[tuple[str, Event]]
 _EventsOf = Callable[[str, Path, Problems, Settings, str], _Events]
 """Yields the events of a store with the projects that they name; those are in the last folder."""
 
 
-def mem0(path: Path, problems: Problems) -> Iterator[Kept]:
-    """Yield the memories and relations of an export, or of mem0's history, which has no users.
-
-    Each has the time at which it was made, and comes once more with that of its last change.
-    """
+def mem0(path: Path, problems: Problems) -> _Kept:
+    """Yield what an export or mem0's history has, as it was made, and as it changed last."""
     if path.suffix == ".db":
         current: dict[str, Object] = {}
         with opened(path, problems) as database:
@@ -99,7 +83,6 @@ _HELD = frozenset((
 
 
 def _payload(row: Object) -> Object:
-    """Return a memory as mem0 returns it, of a row of one of its vector stores too."""
     if text(row, "memory", "content", "text"):
         return row
     metadata = inner(row, "metadata")
@@ -121,7 +104,7 @@ def _relations(path: Path, living: Sequence[Object]) -> Iterator[Object]:
             yield {**known, **row, "id": whole, "memory": whole, "type": "relation", **said}
 
 
-def _of_owner(row: Object, path: Path, problems: Problems) -> Iterator[Kept]:
+def _of_owner(row: Object, path: Path, problems: Problems) -> _Kept:
     """Yield a memory of mem0 as its owner's: as it was made, and as it was changed last."""
     user, agent = text(row, "user_id"), text(row, "agent_id")
     whose = owner_named(user, agent, otherwise="")
@@ -140,19 +123,25 @@ def _of_owner(row: Object, path: Path, problems: Problems) -> Iterator[Kept]:
         metadata = _metadata(said) or ""
     key, content = text(row, "id"), text(row, "memory", "data", "content", "text")
     times = {moment_ms(row.get(name)) for name in ("created_at", "updated_at")}
+    note = Remember(
+        content=content,
+        type=text(row, "type") or "fact",
+        key=key,
+        tags=tags,
+        owner=whose.key,
+        metadata=metadata,
+    )
     for at_ms in sorted(filter(None, times)) if key and content.strip() else ():
-        kind = text(row, "type") or "fact"
-        yield Kept(key, content, at_ms, "", kind, tags, owner=whose.key, metadata=metadata)
+        yield "", note, at_ms
 
 
 def _metadata(given: Object) -> str | None:
-    """Return metadata as it is kept; None for what cannot be."""
     filled = {name: value for name, value in given.items() if value is not None}
     kept = dump(filled).decode() if filled else ""
     return kept if len(kept) <= METADATA_CHARS and redact_text(kept) == kept else None
 
 
-def agentmemory(path: Path, problems: Problems) -> Iterator[Kept]:
+def agentmemory(path: Path, problems: Problems) -> _Kept:
     """Yield the newest versions of memories, each with the time of its last change."""
     names = ("updated_at", "updatedAt", "created_at", "createdAt")
     for row in _listed(path, problems, "memories", "mem:memories"):
@@ -160,15 +149,14 @@ def agentmemory(path: Path, problems: Problems) -> Iterator[Kept]:
         at_ms = next((at_ms for at_ms in times if at_ms is not None), None)
         key, said, title = text(row, "id"), text(row, "content"), text(row, "title")
         if row.get("isLatest") is not False and key and said.strip() and at_ms is not None:
-            yield Kept(
-                key,
-                said,
-                at_ms,
-                title if title != said else "",
-                text(row, "type") or "fact",
-                tuple(filter(None, words(row, "concepts"))),
-                text(row, "project"),
+            note = Remember(
+                content=said,
+                title=title if title != said else "",
+                type=text(row, "type") or "fact",
+                key=key,
+                tags=tuple(filter(None, words(row, "concepts"))),
             )
+            yield text(row, "project"), note, at_ms
 
 
 def _listed(path: Path, problems: Problems, *names: str) -> list[Object]:
@@ -193,18 +181,11 @@ def _listed(path: Path, problems: Problems, *names: str) -> list[Object]:
 def _kept_events(
     reader: _Reader, name: str, path: Path, problems: Problems, settings: Settings, cwd: str
 ) -> _Events:
-    for one in reader(path, problems):
-        body = Remember(
-            content=one.content,
-            title=one.title,
-            type=one.type,
-            key=f"{name}:{one.key}",
-            scope="project" if one.project else "personal",
-            owner="" if one.project else one.owner or owner(settings),
-            tags=one.tags,
-            metadata=one.metadata,
-        )
-        yield one.project, event_of(Origin(name, cwd=cwd), body, one.at_ms, one.key)
+    for project, note, at_ms in reader(path, problems):
+        key, whose = f"{name}:{note.key}", "" if project else note.owner or owner(settings)
+        scope: Literal["project", "personal"] = "project" if project else "personal"
+        body = replace(note, key=key, scope=scope, owner=whose)
+        yield project, event_of(Origin(name, cwd=cwd), body, at_ms, note.key)
 
 
 # --- memex ----------------------------------------------------------------------------------------
@@ -258,23 +239,13 @@ _FILES = 50
 _ANSWERS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
-class _Tables(NamedTuple):
-    """What a program calls its tables, and which client its sessions are of."""
-
-    sessions: str
-    prompts: str
-    summaries: str
-    clients: Mapping[str, str]
-
-
 _TABLES = {
-    "claude-mem": _Tables(
-        "sdk_sessions",
-        "user_prompts",
-        "session_summaries",
-        {"": "claude-code", "claude": "claude-code", "cursor": "cursor", "codex": "codex"},
-    ),
-    "kiro-memory": _Tables("sessions", "prompts", "summaries", {}),
+    "claude-mem": ("sdk_sessions", "user_prompts", "session_summaries"),
+    "kiro-memory": ("sessions", "prompts", "summaries"),
+}
+"""What a program calls its tables of sessions, prompts and summaries."""
+_CLIENTS = {
+    "claude-mem": {"": "claude-code", "claude": "claude-code", "cursor": "cursor", "codex": "codex"}
 }
 
 
@@ -282,18 +253,18 @@ def _table_events(name: str, path: Path, problems: Problems, _: Settings, cwd: s
     with opened(path, problems) as database:
         if database is None:
             return
-        of, sessions = _TABLES[name], dict[str, tuple[str, str, str]]()
-        for row in database.rows(of.sessions):
-            client = of.clients.get(text(row, "platform_source"), name)
+        (table, prompts, summaries), sessions = _TABLES[name], dict[str, tuple[str, str, str]]()
+        for row in database.rows(table):
+            client = _CLIENTS.get(name, {}).get(text(row, "platform_source"), name)
             session = text(row, "content_session_id")
             for called in (session, text(row, "memory_session_id")):
                 sessions[called] = (client, session, text(row, "project"))
         tables = {
-            of.prompts: lambda row: (
+            prompts: lambda row: (
                 Prompt(text=said) if (said := text(row, "prompt_text")).strip() else None
             ),
             "observations": _observation,
-            of.summaries: _summary,
+            summaries: _summary,
         }
         for table, body_of in tables.items():
             for row in database.rows(table):
@@ -354,13 +325,20 @@ def _find(
     problems: Problems,
 ) -> list[FoundSession]:
     found = []
-    for path in dict.fromkeys(file for one in paths for file in files_matching(one, pattern)):
+    files = (
+        file
+        for one in paths
+        for file in (sorted(one.glob(pattern)) if one.is_dir() else [one])
+        # None that a link leads out of its folder to.
+        if not file.is_dir() and is_inside(str(file.resolve()), str(one.resolve()))
+    )
+    for path in dict.fromkeys(files):
         times: dict[str, list[int]] = {}
         for project, event in events_of(path, problems, Settings(), ""):
             times.setdefault(project, []).append(event.at_ms)
         for project, at in times.items():
-            files, size = files_of(path), path.stat().st_size
-            found.append(FoundSession(f"{path}#{project}", files, project, min(at), max(at), size))
+            whole, size = files_of(path), path.stat().st_size
+            found.append(FoundSession(f"{path}#{project}", whole, project, min(at), max(at), size))
     return found
 
 

@@ -1,7 +1,6 @@
-"""Pi: `~/.pi/agent/sessions/*/*.jsonl`, one file a session.
+"""Pi: `~/.pi/agent/sessions/*/*.jsonl`, one file a session; a fork begins with older copies.
 
-The client describes the format; seen in version 0.74.2. A session that was forked from another
-begins with copies of its records, which are older than itself.
+The client describes the format; seen in version 0.74.2.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
-from observer.importers.jsonl import time_of
 from observer.importers.records import HookCall, Opening, RecordCalls, source_of, words_of
+from observer.importers.source import time_of
 
 _COUNTS = {
     "input": "input",
@@ -31,7 +30,8 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
 
 
 class _Calls(RecordCalls):
-    start, end = "session_start", "session_shutdown"
+    start, asked, replied = "session_start", "before_agent_start", "agent_end"
+    end, words = "session_shutdown", "text"
 
     def payload(self, event: str, fields: Object) -> dict[str, Json]:
         given: dict[str, Json] = {"type": event, **fields}
@@ -51,7 +51,7 @@ class _Calls(RecordCalls):
                 self.asked_of[text(part, "id")] = (text(part, "name"), inner(part, "arguments"))
             self.say(at_ms, words_of(message.get("content")), key)
             usage = inner(message, "usage")
-            self.spend(key, {name: number(usage, field) or 0 for name, field in _COUNTS.items()})
+            self.usage[key] = {name: number(usage, field) or 0 for name, field in _COUNTS.items()}
         elif role == "toolResult":
             call = text(message, "toolCallId")
             _, given = self.asked_of.pop(call, ("", {}))
@@ -63,12 +63,6 @@ class _Calls(RecordCalls):
                 "isError": message.get("isError"),
             }
             yield self.call(at_ms, "tool_result", fields, call)
-
-    def asked(self, words: str) -> tuple[str, Object]:
-        return "before_agent_start", {"prompt": words}
-
-    def reply(self, words: str, usage: Object) -> tuple[str, Object]:
-        return "agent_end", {"text": words, "usage": dict(usage)}
 
 
 SOURCES = (source_of("pi", (".pi/agent", "PI_CODING_AGENT_DIR", "sessions"), _opening, _Calls),)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, rows, text
-from observer.importers.jsonl import Problems
 from observer.importers.records import (
     HookCall,
     Opening,
@@ -21,12 +20,9 @@ from observer.importers.records import (
     source_of,
     words_of,
 )
-from observer.importers.source import FoundSession
 
 _RELAY = "tool_call"
-"""The tool that calls one which was loaded."""
 _TYPED = frozenset({"", "mid_turn_user_message"})
-"""Subtypes of what a person has typed; others are of timers, goals and tasks."""
 _SUMMARY = re.compile(r"<(summary|state_snapshot)>(.*?)</\1>", re.DOTALL)
 
 
@@ -40,21 +36,17 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
 
 
 class _Calls(RecordCalls):
-    def __init__(self, found: FoundSession, problems: Problems) -> None:
-        super().__init__(found, problems)
-        self._agent: dict[str, Json] = {}
-
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
         if record.get("forkedFrom"):
             return  # a copy, in a session that was made from another
         self.folder = text(record, "cwd") or self.folder
         self.branch = text(record, "gitBranch") or self.branch
-        self._agent = {}
+        self.agent = {}
         if record.get("isSidechain"):
             name = text(record, "agentName") or "general-purpose"
-            self._agent = {"agent_id": text(record, "agentId") or name, "agent_type": name}
+            self.agent = {"agent_id": text(record, "agentId") or name, "agent_type": name}
         kind, key = text(record, "type"), text(record, "uuid")
-        if kind == "user" and not self._agent and text(record, "subtype") in _TYPED:
+        if kind == "user" and not self.agent and text(record, "subtype") in _TYPED:
             shown = text(inner(record, "systemPayload"), "displayText")
             if words := shown or words_of(inner(record, "message").get("parts")):
                 yield from self.prompt(at_ms, words, key)
@@ -77,7 +69,7 @@ class _Calls(RecordCalls):
             if name == _RELAY:
                 name, given = text(given, "name"), inner(given, "arguments")
             self.asked_of[text(call, "id")] = (name, given)
-        if not self._agent:
+        if not self.agent:
             self.say(at_ms, words_of(message.get("parts")), key)
 
     def _results(self, at_ms: int, record: Object) -> Iterator[HookCall]:
@@ -89,7 +81,7 @@ class _Calls(RecordCalls):
                 continue
             name, given = self.asked_of.pop(call)
             response = inner(answer, "response")
-            fields: dict[str, Json] = {"tool_name": name, "tool_input": dict(given), **self._agent}
+            fields: dict[str, Json] = {"tool_name": name, "tool_input": dict(given), **self.agent}
             failed = text(result, "status") == "error" and (text(response, "output") or "failed")
             if error := text(response, "error") or failed:
                 yield self.call(at_ms, "PostToolUseFailure", {**fields, "error": error}, call)

@@ -1,7 +1,4 @@
-"""Shell histories: files of bash, zsh and fish, and the database of Atuin, as commands.
-
-What a history does not say (where, how it ended, for bash and zsh often when) is not made up.
-"""
+"""Shell histories of bash, zsh, fish and Atuin; what a history does not say is not made up."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,8 +17,7 @@ from observer.core.config import Settings
 from observer.core.events import Command, Event
 from observer.core.routes import import_route
 from observer.importers.database import opened
-from observer.importers.jsonl import Line, Problems, lines
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import FoundSession, Line, Problems, SessionSource, import_id, lines
 
 _STAMP = re.compile(rb"#(\d{9,11})\s*\Z")
 _EXTENDED = re.compile(rb": {0,2}(\d{9,11}):(\d{1,9});")
@@ -82,7 +77,6 @@ def fish(path: Path, problems: Problems) -> Iterator[Typed]:
 
 
 def _unescaped_lines(found: Iterator[Line]) -> Iterator[bytes]:
-    """Yield lines, those that a backslash ends with the ones that go on."""
     begun = b""
     for line in found:
         data = begun + line.data
@@ -172,10 +166,10 @@ def _read(
         seen[second, one.command] += 1
         if second is None and seen[second, one.command] > 1:
             continue
-        name = f"typed\0{second or client}\0{one.command}\0{seen[second, one.command]}"
+        name = (f"{second or client}", one.command, f"{seen[second, one.command]}")
         at_ms = written_ms if one.at_ms is None else one.at_ms
         yield Event(
-            id=f"import-{blake2b(name.encode(), digest_size=16).hexdigest()}",
+            id=import_id("typed", *name),
             at_ms=at_ms,
             client=client,
             body=Command(

@@ -1,76 +1,19 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from labelled import SETS
 
 from observer.commands import command_line, ending, outcome
 from observer.commands.parsers import PARSERS
 from observer.commands.result import CommandResult
 from observer.core.events import Command
 
-REAL = [
-    ("pytest", "pytest -q", "pytest", False, "3 failed, 1 passed, 1 skipped in 1.2 s",
-     "test_x.py::test_total - test_x.py:5: AssertionError: sum off"),
-    ("unittest", "python -m unittest", "unittest", False, "2 failed, 1 skipped in 1 ms",
-     "test_x.T.test_e - /home/ana/py/test_x.py:8: KeyError: 'k'"),
-    ("jest", "npx jest", "jest", False, "1 failed, 1 passed in 574 ms",
-     "cart \u203a totals - t/a.test.js:2: expected 3, got 2"),
-    ("vitest", "npm test", "vitest", False, "1 failed, 1 passed in 395 ms",
-     "t/a.test.js > cart > totals - t/a.test.js:2: Error: expected 3, got 2"),
-    ("mocha", "npm test", "mocha", False, "1 failed, 1 passed in 5 ms",
-     "cart totals - t/a.test.js:2: Error: expected 3, got 2"),
-    ("node-test", "npm test", "node", False, "1 failed, 1 passed in 175 ms",
-     "totals - /home/ana/js/n.test.js:2: AssertionError [ERR_ASSERTION]: 1 == 2"),
-    ("cargo-test", "cargo test", "cargo test", False, "1 failed, 1 passed in 150 ms",
-     "bad - src/lib.rs:4: panicked: assertion `left == right` failed"),
-    ("cargo-build", "cargo build", "cargo", False, "1 error",
-     "src/lib.rs:1: E0308: mismatched types"),
-    ("tsc", "npx tsc", "tsc", False, "errors",
-     "b.ts:1: TS2322: Type 'string' is not assignable to type 'number'."),
-    ("tsc-pretty", "npm run types", "tsc", False, "2 errors",
-     "b.ts:1: TS2322: Type 'string' is not assignable to type 'number'."),
-    ("eslint", "npm run lint", "eslint", False, "1 error, 1 warning",
-     "/home/ana/js/c.js:1: 'q' is assigned a value but never used no-unused-vars"),
-    ("ruff", "ruff check", "ruff", False, "2 errors",
-     "bad.py:1: I001 Import block is un-sorted or un-formatted"),
-    ("ruff-concise", "make lint", "ruff", False, "2 errors",
-     "bad.py:1: I001 Import block is un-sorted or un-formatted"),
-    ("mypy", "mypy bad.py", "mypy", False, "1 error",
-     ('bad.py:2: Incompatible types in assignment (expression has type "str", variable has type'
-     ' "int") [assignment]')),
-    ("gcc", "gcc a.c", "compiler", False, "errors",
-     "a.c:1: \u2018x\u2019 undeclared (first use in this function)"),
-    ("make", "make", "compiler", False, "errors",
-     "a.c:1: \u2018x\u2019 undeclared (first use in this function)"),
-    ("npm-install", "npm i", "npm", True, "added 396 packages in 31s", ""),
-    ("npm-error", "npm run nope", "npm", False, "npm stopped", 'Missing script: "nope"'),
-    ("pip", "pip install x", "pip", False, "pip stopped",
-     ("Could not find a version that satisfies the requirement nothing-such-pkg-xyz==99"
-     " (from versions: none)")),
-    ("python-traceback", "python x.py", "python", False, "an error was raised",
-     "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
-    ("bun-test", "bun test", "bun", False, "1 failed, 1 passed",
-     "totals - /home/ana/js/a.test.ts:3: expect(received).toBe(expected)"),
-    ("deno-test", "deno test", "deno", False, "1 failed, 1 passed",
-     "totals - ./b_test.ts:2: Error: no"),
-    ("node-error", "node x.js", "thrown", False, "an error was raised",
-     "[eval]:1: TypeError: Cannot read properties of null (reading 'x')"),
-]  # fmt: skip
-
 WRITTEN = [
-    ("pytest", "===== 14 passed, 2 warnings in 61.20s (0:01:01) =====", True,
-     "14 passed in 61.2 s", ""),
-    ("pytest", "no tests ran in 0.01s", None, "no tests ran in 10 ms", ""),
-    ("pytest -x", "____ test_a ____\nE   assert 1 == 2\n1 failed in 0.10s", False,
-     "1 failed in 100 ms", "test_a - assert 1 == 2"),
-    ("pytest", "ERROR tests/a.py\n1 error in 0.10s", False, "1 failed in 100 ms",
-     "tests/a.py"),
-    ("pytest", "FAILED t.py::a - no\n1 failed, 4 passed, 3 subtests passed in 0.10s", False,
-     "1 failed, 4 passed in 100 ms", "t.py::a - no"),
     ("pytest", ("____ T.test_x (i=0) ____\nE   assert 0 == 1\nt.py:6: AssertionError\n"
      "SUBFAILED(i=0) t.py::T::test_x - assert 0 == 1\n1 failed, 1 subtests passed in 0.10s"), False,
      "1 failed in 100 ms", "t.py::T::test_x - t.py:6: assert 0 == 1"),
@@ -97,26 +40,13 @@ WRITTEN = [
     ("pytest -W error", ("INTERNALERROR> Traceback (most recent call last):\n"
      "INTERNALERROR> pytest.PytestWarning: unset\nINTERNALERROR> more"), False, "pytest broke",
      "pytest.PytestWarning: unset"),
-    ("pytest", "INTERNALERROR> OSError: full\n\nno tests ran in 0.10s", False, "no tests ran",
-     "OSError: full"),
-    ("python manage.py test", "x\nRan 12 tests in 3.210s\n\nOK", True, "12 passed in 3.2 s", ""),
-    ("python -m unittest", "Ran 3 tests in 0.001s\n\nOK (skipped=1, expected failures=1)", True,
-     "1 passed, 1 skipped in 1 ms", ""),
     ("python -m unittest -k x", "Ran 0 tests in 0.000s\n\nNO TESTS RAN", None,
      "no tests ran in 0 ms", ""),
-    ("python -m unittest", ("UNEXPECTED SUCCESS: test_a (m.T.test_a)\nRan 2 tests in 0.001s\n\n"
-     "FAILED (unexpected successes=1)"), False, "1 failed, 1 passed in 1 ms", "m.T.test_a"),
     ("python -m unittest a; python -m unittest b", ("FAIL: test_a (m.T)\nRan 2 tests in 0.001s\n\n"
      "FAILED (failures=1, expected failures=1)\nRan 1 test in 0.002s\n\nOK"), False,
      "1 failed, 1 passed in 3 ms", "m.T.test_a"),
-    ("python -m unittest", "FAIL: test_a (m.T)\nRan 1 test in 0.001s\n\nFAILED (failures=1)",
-     False, "1 failed in 1 ms", "m.T.test_a"),
     ("npx jest", "FAIL a.test.js\nTests:       1 failed, 1 total\nTime: 2 s", False,
      "1 failed in 2.0 s", ""),
-    ("npx jest", "Tests:       3 passed, 3 total", True, "3 passed", ""),
-    ("npx jest", ("FAIL a.test.js\n  ● adds\n    no\n\n      at x (a.test.js:2:3)\nFAIL b.test.js\n"
-     "  ● Test suite failed to run\n    Cannot find module\nTests: 1 failed, 1 total"), False,
-     "2 failed", "adds - a.test.js:2: no"),
     ("npx jest", ("FAIL b.test.js\n  ● Test suite failed to run\n    No tests\nFAIL a.test.js\n"
      "  ● adds\n    no\n\n      at x (a.test.js:2:3)\nTests: 1 failed, 1 total"), False,
      "2 failed", "b.test.js - No tests"),
@@ -125,7 +55,6 @@ WRITTEN = [
      " 1 fail\n 2 expect() calls\nRan 3 tests across 1 file. [20.00ms]"), False,
      "1 failed, 1 passed, 1 skipped",
      "cart > totals - /p/a.test.ts:3: expect(received).toBe(expected)"),
-    ("npm test", " 2 pass\n 0 fail\nRan 2 tests across 1 file. [20.00ms]", True, "2 passed", ""),
     ("deno test | tail", (" ERRORS \n\ntotals => ./a_test.ts:3:6\nerror: AssertionError: no\n\n"
      "FAILED | 1 passed | 1 failed (12ms)\n\nerror: Test failed"), False, "1 failed, 1 passed",
      "totals - ./a_test.ts:3: AssertionError: no"),
@@ -133,58 +62,17 @@ WRITTEN = [
      "2 passed, 1 skipped", ""),
     ("npm test -ws", ("Tests: 1 failed, 2 passed, 3 total\nTime: 1 s\n"
      "Tests: 4 passed, 4 total\nTime: 2 s"), False, "1 failed, 6 passed in 3.0 s", ""),
-    ("npx vitest", " Tests  4 passed (4)\n", True, "4 passed", ""),
-    ("npx vitest", (" FAIL  b.test.ts [ b.test.ts ]\nError: no tests\n FAIL  a.test.ts > one\n"
-     "Error: no\n \u276f a.test.ts:2:45\n Test Files  2 failed (2)\n"
-     " Tests  1 failed | 1 passed (2)"), False, "2 failed, 1 passed",
-     "b.test.ts - Error: no tests"),
-    ("npm test -ws", ("  1 passing (4ms)\n  1 failing\n\n  1) f:\n     Error: bad\n"
-     "      at Context.<anonymous> (t.js:1:19)\n\n  2 passing (4ms)\n"), False,
-     "1 failed, 3 passed in 8 ms", "f - t.js:1: Error: bad"),
     ("npm test -ws", "# pass 2\n# fail 1\n# pass 2\n# fail 0\n", False, "1 failed, 4 passed", ""),
-    ("npm run lint -ws", ("✖ 1 problem (0 errors, 1 warning)\n"
-     "✖ 2 problems (1 error, 1 warning)"), False, "1 error, 2 warnings",
-     "✖ 1 problem (0 errors, 1 warning)"),
-    ("npm test", "  3 passing (12ms)\n  1 pending\n", True, "3 passed, 1 skipped in 12 ms", ""),
-    ("npm test", "# tests 2\n# pass 2\n# fail 0\n", True, "2 passed", ""),
-    ("go test ./...", ("ok  \tshop/cart\t0.01s\n--- FAIL: TestTotal (0.00s)\n"
-     "    cart_test.go:12: got 2\nFAIL\nFAIL\tshop/api\t0.02s\n"), False,
-     "1 failed, 1 of 2 packages ok", "TestTotal - cart_test.go:12: got 2"),
-    ("go test ./...", "ok  \tshop/cart\t0.01s\nok  \tshop/api\t(cached)\n", True,
-     "2 of 2 packages ok", ""),
     ("go test -run Nope ./...", ("testing: warning: no tests to run\n"
      "ok  \tshop/cart\t0.01s [no tests to run]\nok  \tshop/api\t(cached) [no tests to run]\n"),
      None, "no tests ran", ""),
-    ("go test -run Total ./...", ("ok  \tshop/cart\t0.01s\n"
-     "ok  \tshop/api\t(cached) [no tests to run]\n"), True, "1 of 1 packages ok", ""),
-    ("go test -v", "--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n", False,
-     "1 failed, 1 passed", "TestB"),
-    ("go test -v", "--- PASS: TestA (0.00s)\n", True, "1 passed", ""),
-    ("go test", "x.go:3:5: undefined: y\nFAIL\tshop [build failed]\n", False,
-     "0 of 1 packages ok", "x.go:3: undefined: y"),
-    ("go build", "./x.go:3:5: undefined: y\n", False, "errors", "./x.go:3: undefined: y"),
-    ("cargo test", "test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured", True,
-     "5 passed, 1 skipped", ""),
-    ("cargo build", "warning: `t` (lib) generated 2 warnings\n    Finished `dev` target(s) in 1s",
-     True, "built with 2 warnings", ""),
+    ("cargo test", ("test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured\n"
+     "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured"), True,
+     "7 passed, 1 skipped", ""),
     ("cargo build", "error: could not compile `t` (lib)", False, "1 error",
      "error: could not compile `t` (lib)"),
-    ("cargo check", "error: expected `;`\n --> src/a.rs:2:1\n", False, "errors",
-     "src/a.rs:2: expected `;`"),
-    ("eslint .", "✖ 1 problem (0 errors, 1 warning)", True, "1 warning", ""),
-    ("eslint .", "  1:5  error  bad  rule\n✖ 1 problem (1 error, 0 warnings)", False, "1 error",
-     "bad rule"),
-    ("ruff check", "All checks passed!", True, "all checks passed", ""),
-    ("ruff check a; ruff check b", "a.py:1:1: F401 no\nFound 1 error.\nAll checks passed!", False,
-     "1 error", "a.py:1: F401 no"),
     ("ruff check --fix", "a.py:1:1: E501 no\nFound 4 errors (3 fixed, 1 remaining).", False,
      "1 error", "a.py:1: E501 no"),
-    ("ruff check --fix", "Found 1 error (1 fixed, 0 remaining).", True, "all checks passed", ""),
-    ("mypy a; mypy b", ("Success: no issues found in 1 source file\nb.py:1: error: no\n"
-     "Found 1 error in 1 file"), False, "1 error", "b.py:1: no"),
-    ("mypy .", "Success: no issues found in 3 source files", True,
-     "no issues found in 3 source files", ""),
-    ("mypy .", "Found 2 errors in 1 file", False, "2 errors", "Found 2 errors in 1 file"),
     ("pyright", ("/p/cart.py\n  /p/cart.py:4:5 - warning: no\n  /p/cart.py:5:14 - error: Type no\n"
      "    more (reportX)\n2 errors, 1 warning, 0 informations "), False, "2 errors, 1 warning",
      "/p/cart.py:5: Type no"),
@@ -193,11 +81,9 @@ WRITTEN = [
      "1 error, 0 warnings, 0 notes"),
     ("ty check", ("error[no-x]: bad\n --> a.py:5:14\n  |\nwarning[y]: odd\n --> a.py:6:1\n"
      "Found 2 diagnostics"), False, "errors", "a.py:5: no-x bad"),
-    ("ty check", "warning[y]: odd\n --> a.py:6:1\nFound 1 diagnostic", True, "1 warning", ""),
+    ("ty check", "warning[y]: odd\n --> a.py:6:1\nFound 1 diagnostic", True, "no errors", ""),
     ("uvx ty check", "All checks passed!", True, "all checks passed", ""),
     ("flake8", "a.py:4:1: E302 expected 2\na.py:6:5: F401 unused", False, "errors",
-     "a.py:4: E302 expected 2"),
-    ("make lint", "flake8 .\na.py:4:1: E302 expected 2\n", False, "errors",
      "a.py:4: E302 expected 2"),
     ("pycodestyle .", "a.py:4:1: W291 trailing", False, "errors", "a.py:4: W291 trailing"),
     ("python -m pyflakes .", "a.py:7:18: undefined name 'x'", False, "errors",
@@ -214,12 +100,6 @@ WRITTEN = [
      False, "1 error", "cannot parse: a.py:1:6"),
     ("black .", "All done!\n1 file reformatted, 3 files left unchanged.", True,
      "1 file reformatted, 3 files left unchanged", ""),
-    ("isort --check .", "ERROR: /p/a.py Imports are incorrectly sorted and/or formatted.", False,
-     "errors", "/p/a.py: Imports are incorrectly sorted and/or formatted"),
-    ("bandit -r .", (">> Issue: [B101:assert_used] Use of assert.\n   Severity: Low\n"
-     "   Location: t/a.py:4:18\n3\tx"), False, "errors", "t/a.py:4: B101 Use of assert."),
-    ("make", "ld: a.o: undefined reference to `f'", False, "errors",
-     "a.o: undefined reference to `f'"),
     ("javac A.java", "A.java:1: エラー: シンボルを見つけられません\nエラー1個", False, "errors",
      "A.java:1: シンボルを見つけられません"),
     ("make", "b.c:1:24: schwerwiegender Fehler: x.h: Datei nicht gefunden", False, "errors",
@@ -228,53 +108,21 @@ WRITTEN = [
      "b.c:1: « x » non déclaré"),
     ("gcc b.c", "b.c:1:24: 致命错误\uff1ax.h\uff1a没有那个文件", False, "errors",
      "b.c:1: x.h\uff1a没有那个文件"),
-    ("make lint", ("\nIn a.sh line 2:\necho $x\n     ^-- SC2154 (warning): x is not assigned.\n"
-     "     ^-- SC2086 (info): Double quote.\n\nDid you mean:"), False, "errors",
-     "a.sh:2: SC2154 x is not assigned."),
-    ("make", "make: *** No rule to make target 'x'.  Stop.", False, "1 error",
-     "No rule to make target 'x'. Stop."),
-    ("npm i", "npm ERR! code ERESOLVE", False, "npm stopped", "ERESOLVE"),
-    ("pip install x", "Successfully installed a-1 b-2", True, "installed 2 packages: a-1 b-2", ""),
-    ("python x.py", ('Traceback (most recent call last):\n  File "x.py", line 3, in <module>\n'
-     "ValueError: no"), False, "an error was raised", "x.py:3: ValueError: no"),
-    ("python x.py", "Traceback (most recent call last):", False, "an error was raised",
-     "traceback"),
     ("./run", "thread 'main' panicked at src/main.rs:3:5:", False, "an error was raised",
      "src/main.rs:3: panicked"),
-    ("./run", "panic: index out of range", False, "an error was raised",
-     "panic: index out of range"),
     ("pytest --tb=line", ("x.py:1: other\n/p/t.py:3: assert 1 == 2\n"
      "FAILED t.py::a - assert 1 == 2\n1 failed in 0.10s"), False, "1 failed in 100 ms",
      "t.py::a - /p/t.py:3: assert 1 == 2"),
-    ("ruff format --check", "Would reformat: a.py\n1 file would be reformatted\n", False,
-     "1 error", "a.py: Would reformat"),
     ("node --test", "not ok 1 - a\n  ---\n  error: 'no'\n  ...\n# pass 0\n# fail 1\n", False,
      "1 failed", "a - no"),
-    ("java -jar x", ('Exception in thread "main" java.lang.Error: no\n'
-     "\tat java.base/java.util.X.y(X.java:1)\n"), False, "an error was raised",
-     "java.lang.Error: no"),
-    ("dotnet run", "Unhandled exception. System.Exception: no\n   at X.Main()\n", False,
-     "an error was raised", "System.Exception: no"),
-    ("phpunit", "1) T::a\nno\n\nTests: 1, Assertions: 1, Failures: 1.", False, "1 failed",
-     "T::a - no"),
     ("rspec a; rspec b", ("Finished in 1 seconds\n2 examples, 1 failure\nrspec ./a.rb:1 # A f\n"
      "Finished in 2 seconds\n1 example, 0 failures"), False, "1 failed, 2 passed in 3.0 s", "A f"),
     ("rake test:all", ("Finished in 1.5s\n2 runs, 2 assertions, 1 failures, 0 errors, 0 skips\n"
      "Finished in 1.5s\n3 runs, 3 assertions, 0 failures, 0 errors, 1 skips"), False,
      "1 failed, 3 passed, 1 skipped in 3.0 s", ""),
-    ("phpunit a; phpunit b", ("Time: 00:01.000\n1) T::a\nno\n\n"
-     "Tests: 2, Assertions: 1, Failures: 1.\nTime: 00:01.000\nOK (3 tests, 3 assertions)"), False,
-     "1 failed, 4 passed in 2.0 s", "T::a - no"),
-    ("terraform plan", "Plan: 3 to add", None, "Plan: 3 to add", ""),
-    ("ruff check && pytest", "All checks passed!\n14 passed in 0.10s", True,
-     "ruff: all checks passed; pytest: 14 passed in 100 ms", ""),
 ]  # fmt: skip
 
 RUNNERS_AND_BUNDLERS = [
-    ("phpunit", ("There was 1 failure:\n\n1) T::a\nno\n\n/p/T.php:3\n\n"
-     "--\n\nThere was 1 risky test:\n\n1) T::b\nThis test did nothing\n\n/p/T.php:4\n\n"
-     "Tests: 3, Assertions: 1, Failures: 1, Risky: 1."), False, "1 failed, 2 passed",
-     "T::a - /p/T.php:3: no"),
     ("npx eslint x.js", ("Oops! Something went wrong! :(\n\nESLint: 9.1.0\n\nNo files matching the"
      " pattern 'x.js' were found.\nPlease check for typing mistakes."), False, "eslint stopped",
      "No files matching the pattern 'x.js' were found."),
@@ -282,52 +130,14 @@ RUNNERS_AND_BUNDLERS = [
      "no tests ran", "No test files found"),
     ("npx jest x", "No tests found, exiting with code 1\nRun with x", False, "no tests ran",
      "No tests found"),
-    ("npx jest x", "No tests found, exiting with code 0", None,
-     "No tests found, exiting with code 0", ""),
-    ("tape t.js", "not ok 1 sum\n  ---\n    at: x\n  ...\n1..1\n# tests 1\n# pass  0\n# fail  1\n",
-     False, "1 failed", "sum"),
-    ("mocha -R tap",
-     "ok 1 a\nnot ok 2 cart b\n  Error: no\n      at f (m.js:2:7)\n# pass 1\n# fail 1", False,
-     "1 failed, 1 passed", "cart b - m.js:2: Error: no"),
     ("perl t/a.t", ("1..3\nok 1 - one\n"
      "not ok 2 - sum\n#   Failed test 'sum'\n#   at t/a.t line 4.\nnot ok 3 - later # TODO x"),
      False, "1 failed, 1 passed, 1 skipped", "sum - t/a.t:4"),
-    ("bats t", ("1..2\nok 1 adds\nnot ok 2 sums\n# (in test file t/a.bats, line 7)\n"
-     "#   `[ 1 = 2 ]' failed"), False, "1 failed, 1 passed", "sums - t/a.bats:7"),
     ("bats t", "1..1\nok 1 adds", True, "1 passed", ""),
-    ("make check", "1..1\nnot ok 1 - x", False, "1 failed", "x"),
-    ("prove", ("#   Failed test 'sum'\n#   at t/a.t line 4.\nt/a.t .. Failed 1/3 subtests\n"
-     "t/a.t (Wstat: 256 Tests: 3 Failed: 1)\n  Failed test:  2\n"
-     "Files=2, Tests=4,  2 wallclock secs ( 0.02 usr)\nResult: FAIL"), False,
-     "1 failed, 3 passed in 2.0 s", "t/a.t - t/a.t:4: sum"),
-    ("prove", ("t/a.t (Wstat: 512 Tests: 0 Failed: 0)\n"
-     "Files=1, Tests=0,  0 wallclock secs ( 0.02 usr)\nResult: FAIL"), False, "1 failed", "t/a.t"),
-    ("prove", "Files=1, Tests=2,  0 wallclock secs ( 0.02 usr)\nResult: PASS", True, "2 passed",
-     ""),
-    ("npx ava", ("  ✔ ok\n  ✘ [fail]: sum Error thrown in test\n\n  sum\n\n  a/t.js:3\n\n"
-     "   3: throw\n\n  Error: no db\n      at x\n\n\n  1 test passed\n  1 test failed\n"), False,
-     "1 failed, 1 passed", "sum - a/t.js:3: Error: no db"),
-    ("npx ava", "  ✘ [fail]: sum\n\n  1 test failed\n", False, "1 failed", "sum"),
-    ("npx ava", "  ✔ ok\n  ─\n\n  3 tests passed\n", True, "3 passed", ""),
-    ("npx webpack", ("./src/a.js 73 bytes [built] [1 error]\n\nERROR in ./src/a.js 2:0-19\n"
-     "Module not found: Error: no './x'\n\n"
-     "webpack 5.1.2 compiled with 1 error and 2 warnings in 2 ms"), False, "1 error, 2 warnings",
-     "./src/a.js:2: Module not found: Error: no './x'"),
-    ("npm run build", "ERROR in main\nno entry\nwebpack 5.1.2 compiled with 1 error in 2 ms", False,
-     "1 error", "main: no entry"),
-    ("npm run build", "webpack 5.1.2 compiled with 3 errors", False, "3 errors", ""),
-    ("npm run build", "webpack 5.1.2 compiled with 1 warning in 2 ms", True, "1 warning", ""),
     ("vite build", ("x Build failed in 8ms\nerror during build:\nCould not resolve './x' from"
      " 'a.js'\nfile: /p/a.js:1:7\n    at f (x.js:1:2)"), False, "the build stopped",
      "/p/a.js:1: Could not resolve './x' from 'a.js'"),
-    ("vite build", "error during build:\nBuild failed with 1 error:\n\n[X] no entry\n", False,
-     "the build stopped", "[X] no entry"),
     ("npm run build", "✓ built in 1.20s\n", True, "built in 1.20s", ""),
-    ("esbuild a.js", "✘ [ERROR] No './x'\n\n    a.js:1:7:\n      1 | x\n\n✘ [ERROR] b\n\n2 errors",
-     False, "2 errors", "a.js:1: No './x'"),
-    ("rollup a.js", "[!] RollupError: no 'x'\na.js (3:7)\n3: x", False, "the build stopped",
-     "a.js:3: RollupError: no 'x'"),
-    ("rollup a.js", "[!] no config", False, "the build stopped", "no config"),
     ("prettier --check .",
      ("[warn] a.js\n[warn] b.js\n[warn] Code style issues found in 2 files. Run"), False,
      "2 errors", "a.js: code style issues"),
@@ -335,7 +145,6 @@ RUNNERS_AND_BUNDLERS = [
      "all files are formatted", ""),
     ("prettier -w a.json", "[error] a.json: SyntaxError: Unexpected token (2:1)", False,
      "prettier stopped", "a.json:2: SyntaxError: Unexpected token"),
-    ("prettier -w x", "x 3ms", None, "x 3ms", ""),
 ]  # fmt: skip
 
 
@@ -345,13 +154,15 @@ def judged(command: str, text: str = "", **fields: Any) -> CommandResult:
     )
 
 
-@pytest.mark.parametrize("case", REAL, ids=[case[0] for case in REAL])
-def test_the_output_of_a_real_run_is_understood(
-    case: tuple[Any, ...], output: Callable[[str], str]
-) -> None:
-    sample, command, tool, ok, said, first_error = case
-    found = judged(command, output(sample))
-    assert (found.tool, found.ok, found.said, found.first_error) == (tool, ok, said, first_error)
+@pytest.mark.parametrize("name", ["outcomes", "signatures"])
+def test_the_labelled_outputs_are_read(name: str) -> None:
+    """But for what an action of GitHub prints, and a program that ends with words of its own."""
+    wrong = {
+        case.name
+        for case in SETS[name](Path(__file__).parents[2] / "data" / name)
+        if case.wrong or case.missed
+    }
+    assert wrong <= {"more-python-exit", "more-ruff-github", "ruff-concise", "ruff-full"}
 
 
 def test_an_output_gives_the_result_and_the_first_error() -> None:
@@ -370,19 +181,10 @@ def test_of_a_run_that_was_cut_off_nobody_knows_all_failures() -> None:
     assert (found.failing, found.failed) == ((), None)
 
 
-def test_failing_tests_are_named(output: Callable[[str], str]) -> None:
-    assert judged("pytest", output("pytest")).failing == (
-        "test_x.py::test_total",
-        "test_x.py::T::test_e",
-        "test_x.py::T::test_u",
-    )
-
-
 FAILED = "FAILED t.py::a - assert 1 == 2\n1 failed, 4 passed in 0.10s\n"
 TRACEBACK = "Traceback (most recent call last):\nKeyError: 1"
 THROWN = "Error: no\n    at f (a.js:1:2)"
 LINT = "a.ts:3:22 lint/x ━━━\n\n  ! Unexpected any"
-WORDED = "go vet ./... && echo OK || echo BROKEN"
 TERSE = {"exit_code": 0, "failed": False}
 VERDICTS: list[tuple[str, str, str, dict[str, Any], bool | None]] = [
     ("without words the code decides", "deploy", "", {"exit_code": 0}, True),
@@ -401,20 +203,15 @@ VERDICTS: list[tuple[str, str, str, dict[str, Any], bool | None]] = [
     ("behind", "docker exec web pytest || true", "Cannot connect\n", {"exit_code": 0}, None),
     ("behind", "pytest -q | tail -1", "3 passed in 0.10s", {"exit_code": 0}, True),
     # one that the line shows is the tool's own
-    ("shown", "npm test; echo $?", "254\n", TERSE, False),
     ("shown", 'npm test > log 2>&1; echo "exit: $?"', "exit: 0", TERSE, True),
-    ("shown", "npm test | tail -5; echo EXIT=${PIPESTATUS[0]}", "bye\nEXIT=1\n", TERSE, False),
     ("shown", "npm test | tail -5; echo $?", "bye\n0\n", TERSE, None),
     ("shown", "npm ci; npm test; echo $?", "0", TERSE, None),
     ("shown", "npm test || echo $?", "1", TERSE, None),
-    ("shown", "npm test; Write-Host $LASTEXITCODE", "3", TERSE, False),
     ("shown", "npm test; echo '$?'", "$?", TERSE, None),
     ("shown", "echo a; echo $?", "a\n0", TERSE, True),
     ("shown", "pytest; echo $?", "2 failed in 0.10s\n0", TERSE, False),
     # what only asks has not failed, whatever the answer
     ("asks", "git merge-base --is-ancestor a b; echo $?", "1", {"failed": False}, True),
-    ("asks", "git merge-base --is-ancestor a b && echo yes || echo no", "no", {"failed": False},
-     True),
     ("asks", "git maintenance status | cut -f1", "error: not started", {"failed": False}, True),
     ("asks", "git show HEAD:log | sed 's/a/b/'; ls", "error: handled", {"failed": False}, True),
     ("asks in vain", "git merge-base --is-ancestor a b", "fatal: Not a valid object name b",
@@ -445,8 +242,6 @@ VERDICTS: list[tuple[str, str, str, dict[str, Any], bool | None]] = [
     ("pipe", "bun test | grep fail", " 1 fail", TERSE, False),
     ("pipe", "pytest | grep passed", "3 passed in 0.10s", TERSE, None),
     ("pipe", "pytest -k none | tail -1", "no tests ran in 0.10s", TERSE, None),
-    ("pipe", WORDED, "OK", TERSE, True),
-    ("pipe", WORDED, "BROKEN", TERSE, False),
     ("pipe", "timeout 5 pytest | tail -3", "", TERSE, None),
     ("pipe", "pytest | tail -3", "", {"exit_code": 137, "failed": True}, False),
     ("in part", "bun test src | tail -5", 'error: Cannot find "a.json"', {"exit_code": 0}, False),
@@ -567,10 +362,7 @@ def test_the_first_error_is_of_what_failed(
 
 
 FIRST_LINES = [
-    (
-        "tool x 2>&1 | tail",
-        "error: unrecognized subcommand 'bun'\n\nUsage: rtk <COMMAND>",
-    ),
+    ("tool x 2>&1 | tail", "error: unrecognized subcommand 'bun'\n\nUsage: rtk <COMMAND>"),
     ("tool x 2>&1 | tail", 'error: Script not found "nosuch"'),
     ("tool x 2>&1 | tail", 'Error: unknown command "nope" for "gh"'),
     ("tool x 2>&1 | tail", "Usage Error: The command is not known"),
@@ -696,7 +488,9 @@ def test_any_output_gives_a_verdict(text: str) -> None:
         ("make | tail -5", 1, None),
         ("make || true", 0, None),
         ("make | tail -5", 137, 137),
-        ("make | tail -5; echo ${PIPESTATUS[0]}", 0, 2),
+        ("make; echo $?", 0, 2),
+        ("make; echo $other", 0, None),
+        ("make; echo $? > code.txt", 0, None),
     ],
 )
 def test_the_exit_code_of_another_command_is_not_shown(
