@@ -27,7 +27,7 @@ from observer.search.start import Start
 from observer.tools.documents import Documents
 from observer.tools.fence import without_links
 from observer.tools.render import card_line, one_line, tokens
-from observer.tools.tool import ResultRow, Row
+from observer.tools.tool import Row
 
 MOST_CHARACTERS = 10_000
 """Claude Code and Cursor cut longer context, or move it to a file that few models read."""
@@ -156,32 +156,23 @@ def given(memory: Memory, folder: str, *, project: str | None, client: str) -> S
     )
 
 
-class Explanation(ResultRow):
-    """A session's start, explained: the cost of each line, and what is left out, with the reason.
+def explained(start: Start) -> Row:
+    """Return the cost of each line that a session is given, and what is left out, with the reason.
 
     An `id` of 0 cannot be fetched.
     """
-
-    token_budget: int
-    tokens_used: int
-    lines: list[Row]
-    left_out: list[Row]
-
-
-def explained(start: Start) -> Explanation:
-    """Explain what a session is given at its start."""
     lines = [(line, card_line(line)) for line in start.lines]
-    return Explanation(
-        token_budget=start.budget_tokens,
-        tokens_used=start.used_tokens,
-        lines=[
+    return {
+        "token_budget": start.budget_tokens,
+        "tokens_used": start.used_tokens,
+        "lines": [
             {"id": line.item, "text": shown, "why": line.why, "tokens": tokens(f"{shown}\n")}
             for line, shown in lines
         ],
-        left_out=[
+        "left_out": [
             {"id": one.item, "title": one_line(one.title), "why": one.why} for one in start.omitted
         ],
-    )
+    }
 
 
 def existing(root: str, paths: Collection[str]) -> frozenset[str]:

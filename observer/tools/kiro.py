@@ -19,7 +19,7 @@ from observer.search.snippet import snippet
 from observer.tools import render, rows
 from observer.tools.asking import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.tools.labels import with_suspicion
-from observer.tools.tool import ResultRow, Row, ToolResult, Tools, as_json, offered
+from observer.tools.tool import Row, ToolResult, Tools, as_json, offered
 
 GUIDE = """\
 Memory of earlier work in this and other projects: file writes and reads, commands, research, \
@@ -52,35 +52,6 @@ ITEM = (
 """The documented fields of each row, in their order."""
 
 
-class KiroSearchResult(ResultRow):
-    """Result of `search`, each list best first."""
-
-    observations: list[Row]
-    summaries: list[Row]
-
-
-class KiroTimeline(ResultRow):
-    """Result of `timeline`, oldest first."""
-
-    timeline: list[Row]
-
-
-class KiroObservations(ResultRow):
-    """Result of `get_observations`, in the order of the ids."""
-
-    observations: list[Row]
-
-
-class KiroContext(ResultRow):
-    """Result of `get_context`, knowledge first."""
-
-    project: str
-    items: list[Row]
-    summaries: list[Row]
-    tokenBudget: int  # noqa: N815 - the documented name
-    tokensUsed: int  # noqa: N815 - as above
-
-
 _ALL = SearchOptions(kinds=("observation", "record", "note", "summary"))
 """The document promises what tools did as observations of their own."""
 
@@ -101,7 +72,7 @@ class Kiro(Tools):
         limit: Annotated[
             int, Meta(ge=1, le=MOST_RESULTS, description="Most results per category.")
         ] = 10,
-    ) -> ToolResult[KiroSearchResult]:
+    ) -> ToolResult:
         """Search observations and summaries by words and meaning."""
         try:
             found = self._view().search(query, project=project or None, limit=limit, narrow=_ALL)
@@ -110,13 +81,11 @@ class Kiro(Tools):
             found, reads = SearchHits(), []
         items = [hit.item for hit in found.hits]
         steps = [one for one in items if one.kind != "summary"]
-        return as_json(
-            KiroSearchResult(
-                observations=self._observations([*steps, *reads][:limit]),
-                summaries=self._summaries([one for one in items if one.kind == "summary"]),
-            ),
-            notice="" if items or reads else found.notice,
-        )
+        result = {
+            "observations": self._observations([*steps, *reads][:limit]),
+            "summaries": self._summaries([one for one in items if one.kind == "summary"]),
+        }
+        return as_json(result, notice="" if items or reads else found.notice)
 
     @offered("What happened around it")
     def timeline(
@@ -124,23 +93,23 @@ class Kiro(Tools):
         anchor_id: Annotated[int, Meta(description="Id of an observation.")],
         depth_before: Depth = 5,
         depth_after: Depth = 5,
-    ) -> ToolResult[KiroTimeline]:
+    ) -> ToolResult:
         """Show what happened before and after an observation in its project."""
         accounts = self._view().accounts
         around = accounts.steps_around(anchor_id, before=depth_before, after=depth_after)
         name = self._memory.project_names()
         moments = [_row(MOMENT, _marked(one.item), name, position=one.position) for one in around]
-        return as_json(KiroTimeline(timeline=moments))
+        return as_json({"timeline": moments})
 
     @offered("Full observations by id")
     def get_observations(
         self, ids: Annotated[list[int], Meta(description=f"{MOST_IDS} at most.")]
-    ) -> ToolResult[KiroObservations]:
+    ) -> ToolResult:
         """Fetch full records by id."""
         if not 0 < len(ids) <= MOST_IDS:
             raise BadInput(f"{len(ids)} ids asked for", hint=f"give 1 to {MOST_IDS}")
         found = self._view().accounts.steps(ids)
-        return as_json(KiroObservations(observations=self._observations(found)))
+        return as_json({"observations": self._observations(found)})
 
     @offered("What matters in a project")
     def get_context(
@@ -150,14 +119,13 @@ class Kiro(Tools):
             int, Meta(ge=1, le=LARGEST, description="Of the items' contents, 4 characters each.")
         ] = 2000,
         query: Annotated[str, Meta(description="What the items should be about.")] = "",
-    ) -> ToolResult[KiroContext]:
+    ) -> ToolResult:
         """Get the most useful memory of a project within a token budget.
 
         Use it at the start of a session; decisions and constraints come first.
         """
-        empty = KiroContext(
-            project=project, items=[], summaries=[], tokenBudget=token_budget, tokensUsed=0
-        )
+        empty: Row = {"project": project, "items": [], "summaries": []}
+        empty |= {"tokenBudget": token_budget, "tokensUsed": 0}
         try:
             asked = self._memory.project(project)
         except NotFound:
@@ -173,9 +141,8 @@ class Kiro(Tools):
         )  # fmt: skip
         items, used = self._fitting(entries, token_budget, is_asked=bool(query))
         summaries = self._summaries([each.item for each in packed.summaries])
-        return as_json(
-            replace(empty, project=asked.name, items=items, summaries=summaries, tokensUsed=used)
-        )
+        found = {"project": asked.name, "items": items, "summaries": summaries}
+        return as_json({**empty, **found, "tokensUsed": used})
 
     def _fitting(
         self, entries: list[PackEntry], budget: int, *, is_asked: bool

@@ -100,7 +100,7 @@ def _answered(question: Question, memory: Memory, asked: CommandRequest) -> Comm
     return replace(found, scope=scope_line(here.name if here else ""))
 
 
-def _as_asked(asked: CommandRequest, answer: ToolResult[Any]) -> CommandReply:
+def _as_asked(asked: CommandRequest, answer: ToolResult) -> CommandReply:
     if asked.is_json:
         return CommandReply(msgspec.json.encode(answer.result).decode())
     return CommandReply(answer.text)
@@ -138,7 +138,7 @@ def _search(  # noqa: PLR0913 - one of each option
     if asked.is_json:
         result = rows.search_result(found, name, render.excerpts(found.hits))
         reasons = {"why": [rows.why(hit) for hit in found.hits]} if explain else {}
-        return _as_json(msgspec.to_builtins(result) | reasons)
+        return _as_json(result | reasons)
     shown = found if weak or limit or explain else found.above_floor()
     remarks: Sequence[str] = (shown.notice, shown.degraded)
     if shown.hits and not explain:
@@ -178,7 +178,7 @@ def _related(
     found = _as_asked(asked, answer)
     if asked.is_json:
         return found
-    is_person = "person" in answer.result.kinds
+    is_person = "person" in answer.result["kinds"]
     words = f"--by {shlex.quote(name)}" if is_person else f"{shlex.quote(name)} --type commit"
     more = f"more: observer show ID, or observer search {words}"
     return replace(found, text=f"{found.text}\n{more}")
@@ -247,11 +247,11 @@ def _explain_context(
     if not (start.lines or start.omitted or asked.is_json):
         return CommandReply(NO_START)
     found = hook_output.explained(start)
-    lines = [f"{found.tokens_used:,} of {found.token_budget:,} tokens"]
-    for each in found.lines:
+    lines = ["{tokens_used:,} of {token_budget:,} tokens".format(**found)]
+    for each in found["lines"]:
         lines += [each["text"], f"    {counted(each['tokens'], 'token')}"]
-    lines += ["left out:"] * bool(found.left_out)
-    for one in found.left_out:
+    lines += ["left out:"] * bool(found["left_out"])
+    for one in found["left_out"]:
         handle = f"#{one['id']} " if one["id"] else ""
         lines.append(f"{handle}{one['title']}\n    why: {one['why']}")
     return _as_asked(asked, ToolResult("\n".join(lines), found))
@@ -302,7 +302,7 @@ def _as_json(value: object) -> CommandReply:
 def _projects(memory: Memory, asked: CommandRequest) -> CommandReply:
     """Answer with the rows of the tool `projects`."""
     found = tools_of(("browse",), memory, lambda: asked.folder)["projects"].call({})
-    return _as_json(found.result.projects)
+    return _as_json(found.result["projects"])
 
 
 def since(account: Account, name: ProjectName) -> str:

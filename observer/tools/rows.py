@@ -19,43 +19,10 @@ from observer.search.start import CardFact
 from observer.tools import render
 from observer.tools.labels import labels, written
 from observer.tools.render import ProjectName
-from observer.tools.tool import ResultRow, Row, row
+from observer.tools.tool import Row, row
 
 
-class SearchResult(ResultRow):
-    """Result of `search`, each list best first."""
-
-    observations: list[Row]
-    summaries: list[Row]
-    notice: str | UnsetType = UNSET
-    degraded: str | UnsetType = UNSET
-
-
-class TimelineResult(ResultRow):
-    """Result of `timeline`, oldest first, a sub-agent's work behind the delegation to it.
-
-    `position` is negative before the anchor; `depth` is 1 for the work of a sub-agent, 2 for that
-    of one of its own; `under` is the id of the delegation to it.
-    """
-
-    timeline: list[Row]
-
-
-class ContextResult(ResultRow):
-    """Result of `get_context`; of `left_out` see `search.context.Pack`."""
-
-    project: str
-    items: list[Row]
-    summaries: list[Row]
-    tokenBudget: int  # noqa: N815 - the name that users of such tools know
-    tokensUsed: int  # noqa: N815 - as above
-    card: list[Row] | UnsetType = UNSET
-    left_out: int | UnsetType = UNSET
-    notice: str | UnsetType = UNSET
-    degraded: str | UnsetType = UNSET
-
-
-def search_result(found: SearchHits, name: ProjectName, excerpts: Sequence[str]) -> SearchResult:
+def search_result(found: SearchHits, name: ProjectName, excerpts: Sequence[str]) -> Row:
     """Return the hits of a search with their `excerpts`, summaries in a list of their own.
 
     By `score` (0 to 1) the two lists can be put into one order; `why` says that a hit is shown for
@@ -66,7 +33,7 @@ def search_result(found: SearchHits, name: ProjectName, excerpts: Sequence[str])
         | row(score=round(hit.score, 2), why=render.mark(hit) or UNSET)
         for hit, text in zip(found.hits, excerpts, strict=True)
     ]
-    return SearchResult(
+    return row(
         observations=[line for line in lines if line["type"] != "summary"],
         summaries=[line for line in lines if line["type"] == "summary"],
         notice=found.notice or UNSET,
@@ -153,36 +120,6 @@ _SHELL = len('{"id":0,"type":"","title":"","content":"","created_at":""}') + len
 """Characters of an entry without its texts."""
 
 
-class HitReasons(ResultRow):
-    """Why an item was found: its score and signals (0 to 1), its rank in each retriever, its terms.
-
-    `same` are ids of duplicates that were left out. The score was multiplied by `lasting` since
-    the item is partly out of date, and by `type_weight` since items of its type are seldom answers.
-    """
-
-    id: int
-    score: float
-    semantic: float
-    fts5: float
-    close: float
-    phrase: float
-    exact: float
-    recency: float
-    terms: list[str]
-    words_rank: int | UnsetType = UNSET
-    meaning_rank: int | UnsetType = UNSET
-    same: list[int] | UnsetType = UNSET
-    lasting: float | UnsetType = UNSET
-    type_weight: float | UnsetType = UNSET
-
-
-class ObservationsResult(ResultRow):
-    """Result of `get_observations`, in the order of the ids; `missing_ids` do not exist."""
-
-    observations: list[Row]
-    missing_ids: list[int | str] | UnsetType = UNSET
-
-
 def observation(item: Item, name: ProjectName) -> Row:
     """Return an item in full; the text of a note is in `text`, of any other in `narrative`.
 
@@ -215,15 +152,23 @@ def observation(item: Item, name: ProjectName) -> Row:
     )
 
 
-_FIGURES = ("semantic", "fts5", "close", "phrase", "exact", "recency")
+FIGURES = ("semantic", "fts5", "close", "phrase", "exact", "recency")
+REASONS = (
+    *("score", *FIGURES, "terms", "words_rank", "meaning_rank", "same", "lasting", "type_weight"),
+)
+"""The fields of `why`, but for the id."""
 
 
-def why(hit: Hit) -> HitReasons:
-    """Return why a hit was found; figures to four digits."""
+def why(hit: Hit) -> Row:
+    """Return why an item was found: score and signals (0 to 1), rank in each retriever, terms.
+
+    `same` are ids of duplicates that were left out. The score was multiplied by `lasting` since
+    the item is partly out of date, and by `type_weight` since items of its type are seldom answers.
+    """
     signals = hit.signals
-    figures = {name: getattr(signals, name) for name in _FIGURES} | {"score": hit.score}
+    figures = {"score": hit.score, **{name: getattr(signals, name) for name in FIGURES}}
     factors = (("lasting", hit.lasting), ("type_weight", signals.type_weight))
-    return HitReasons(
+    return row(
         id=hit.item.id,
         **{name: round(figure, 4) for name, figure in figures.items()},
         terms=list(signals.terms),

@@ -12,15 +12,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
-from types import MappingProxyType, NoneType, UnionType
+from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
-    Generic,
     TypeVar,
     Union,
-    dataclass_transform,
     get_args,
     get_origin,
     get_type_hints,
@@ -39,12 +37,13 @@ from observer.tools.fence import mapped
 if TYPE_CHECKING:
     from observer.memory.api import Memory
 
-Result = TypeVar("Result", bound=msgspec.Struct)
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 _PLAIN_LISTS = (list[int], list[str], list[int | str])
 
-Schema = dict[str, Any]  # JSON Schema is a document, not a value of ours
+Json = Any  # of any shape
+Row = dict[str, Any]
+"""A result, or a row of one: JSON with the fields that clients know, made in one place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +56,12 @@ class PersonQuestion:
     key: str
     text: str
     label: str
-    yes: Callable[[], ToolResult[Any]]
+    yes: Callable[[], ToolResult]
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult(Generic[Result]):
-    """A tool's answer: text for a model to read, and the same as a typed result.
+class ToolResult:
+    """A tool's answer: text for a model to read, and the same as JSON.
 
     `is_error` marks a refusal whose result says what to do instead; `is_json` marks a text that
     clients parse. `notice` says what the answer does not know. `question` is for the person, where
@@ -71,16 +70,16 @@ class ToolResult(Generic[Result]):
     """
 
     text: str
-    result: Result
+    result: Row
     is_error: bool = False
     is_json: bool = False
     notice: str = ""
     question: PersonQuestion | None = None
     image: tuple[str, str] | None = None
-    beside: Callable[[], dict[str, list[Any]]] | None = None
+    beside: Callable[[], Row] | None = None
 
 
-def as_json(result: Result, *, notice: str = "") -> ToolResult[Result]:
+def as_json(result: Row, *, notice: str = "") -> ToolResult:
     """Return an answer whose text is its result as JSON."""
     return ToolResult(msgspec.json.encode(result).decode(), result, is_json=True, notice=notice)
 
@@ -91,16 +90,7 @@ class JsonRpcError:
 
     code: int
     message: str
-    data: dict[str, Any]  # the toolset's own JSON
-
-
-@dataclass_transform(kw_only_default=True, frozen_default=True)
-class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of results: null where a field's type says so; `UNSET` fields are left out."""
-
-
-Row = dict[str, Any]
-"""A row of a result: JSON with the fields that clients know, made in one place."""
+    data: Row
 
 
 def row(**fields: Any) -> Row:  # noqa: ANN401 - any JSON
@@ -126,12 +116,12 @@ class Tool:
         view: name of the view that shows its results, where a client shows views.
     """
 
-    run: Callable[..., ToolResult[Any]]  # each tool has its own result
+    run: Callable[..., ToolResult]
     title: str
     is_read_only: bool = True
     is_destructive: bool = False
     is_always_loaded: bool = False
-    aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    aliases: Mapping[str, str] = field(default_factory=dict)
     refusal: Callable[[ObserverError], JsonRpcError] | None = None
     is_fenced: bool = True
     view: str = ""
@@ -176,30 +166,19 @@ class Tool:
         return {_spelled(name): meant for name, meant in names.items()}
 
     @cached_property
-    def input_schema(self) -> Schema:
+    def input_schema(self) -> Json:
         """Return the JSON Schema of the arguments, without defaults that are empty."""
-        schema = _schema(self.parameters)
+        shape = self.parameters
+        _, parts = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
+        schema = parts.pop(shape.__name__)
+        schema |= {"$defs": parts} if parts else {}
         del schema["title"]
         for parameter in schema["properties"].values():
             if not parameter.get("default", True):
                 del parameter["default"]
         return schema
 
-    @cached_property
-    def output_schema(self) -> Schema:
-        """Return the JSON Schema of the result: the JSON type of each field, but not of rows."""
-        (result,) = get_args(get_type_hints(self.run)["return"])
-        fields: Schema = {}
-        for each in get_args(result) or (result,):
-            fields |= _schema(each)["properties"]
-        kinds = {
-            name: "object" if "$ref" in field else field.get("type")
-            for name, field in fields.items()
-        }
-        properties = {name: {"type": kind} if kind else {} for name, kind in kinds.items()}
-        return {"type": "object", "properties": properties}
-
-    def call(self, arguments: Mapping[str, Any]) -> ToolResult[Any]:
+    def call(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Check the arguments and run the tool.
 
         Models write null for what they leave out, a list or object as JSON text, a list as text
@@ -297,13 +276,6 @@ def _coerced(value: object, wanted: object) -> object:
     return value
 
 
-def _schema(type_: type) -> Schema:
-    (root,), parts = msgspec.json.schema_components([type_], ref_template="#/$defs/{name}")
-    name = root["$ref"].rpartition("/")[2]
-    schema: Schema = parts.pop(name)
-    return {**schema, "$defs": parts} if parts else schema
-
-
 LARGEST_INTEGER = 2**53 - 1
 """Source: RFC 8259, section 6: beyond it, readers of JSON do not agree on a number."""
 MOST_CHARS = 1_000_000
@@ -319,8 +291,6 @@ _RUN = 3
 """More than `MOST_REPEATED` characters of an argument hold at least so many whole blocks in a row;
 fewer are at most 198 characters of it: two blocks, and less than one at each side."""
 _NAMED = 5
-
-Json = Any  # of any shape
 
 
 def bounded(hint: object) -> object:

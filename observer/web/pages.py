@@ -115,12 +115,12 @@ _SIGNALS |= {"terms": "found"}
 
 
 def signal_name(name: str) -> str:
-    """Return what a person reads for a field of `HitReasons`."""
+    """Return what a person reads for a field of `why`."""
     return _SIGNALS.get(name, name.replace("_", " "))
 
 
 def _hit(hit: Any, text: str) -> dict[str, Any]:  # noqa: ANN401 - a Hit, as a template reads it
-    reasons = msgspec.to_builtins(why(hit)) | {"id": 0, "terms": ()}
+    reasons = why(hit) | {"id": 0, "terms": ()}
     shown = {signal_name(name): value for name, value in reasons.items() if value}
     about = {"item": hit.item, "text": text, "terms": hit.signals.terms}
     return {**about, "mark": render.mark(hit), "why": shown}

@@ -8,10 +8,9 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 
-import msgspec
 from markupsafe import Markup
 
-from observer.tools.rows import HitReasons
+from observer.tools.rows import REASONS
 from observer.web.app import FOLDER, templates
 from observer.web.pages import signal_name
 
@@ -24,12 +23,11 @@ def tool_view(name: str) -> str:
     """Return the HTML of a view: `search`, `timeline` or `review`."""
     style = (FOLDER / "static" / "observer.css").read_text(encoding="utf-8")
     script = (FOLDER / "templates" / "view.js").read_text(encoding="utf-8")
-    signals = [field.name for field in msgspec.structs.fields(HitReasons) if field.name != "id"]
     text = templates().get_template("view.html").render(
         name=name, title=_TITLES[name],
         style=Markup(style), style_hash=_hash(style),  # noqa: S704 - ours
         script=Markup(script), script_hash=_hash(script),  # noqa: S704 - ours
-        signals={signal: signal_name(signal) for signal in signals},
+        signals={signal: signal_name(signal) for signal in REASONS},
         blank=_BLANK, no_name=lambda _: "", no_labels=lambda _: (),
     )  # fmt: skip
     return text.lstrip()

@@ -9,7 +9,6 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import UNSET
 
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.model import Item, item_id
@@ -56,7 +55,7 @@ def tools(memory: Memory, folder: list[str]) -> Tools:
 
 def ask(tools: Tools, tool: str, **arguments: Any) -> Any:
     """Call a tool and return its result as the JSON that a client gets."""
-    return msgspec.to_builtins(tools[tool].call(arguments).result)
+    return tools[tool].call(arguments).result
 
 
 def says(tools: Tools, tool: str, **arguments: Any) -> str:
@@ -70,7 +69,7 @@ def test_parameters_and_defaults_are_the_documented_ones(tools: Tools, tool: str
 
 def test_a_list_says_in_json_what_it_says_in_text(tools: Tools) -> None:
     answer = tools["search"].call({"query": "jwt", "project": "my-api"})
-    found = msgspec.to_builtins(answer.result)
+    found = answer.result
     for row in (*found["observations"], *found["summaries"]):
         assert f"#{row['id']} {row['type']} · {row['title']} · {row['project']}" in answer.text
         assert row.get("text", "") in answer.text
@@ -90,7 +89,6 @@ def test_the_tools_cost_few_tokens(tools: Tools) -> None:
             "name": tool.name,
             "description": tool.description,
             "inputSchema": tool.input_schema,
-            "outputSchema": tool.output_schema,
         }
         for tool in tools.values()
     ]
@@ -166,14 +164,12 @@ def test_what_is_out_of_range_is_refused(tools: Tools) -> None:
 def test_a_budget_covers_everything_returned(tools: Tools, budget: int, query: str) -> None:
     arguments = {"project": "my-api", "token_budget": budget, "query": query}
     answer = tools["get_context"].call(arguments)
-    used = answer.result.tokensUsed
-    fields = list(msgspec.to_builtins(answer.result))[:5]
+    used = answer.result["tokensUsed"]
+    fields = list(answer.result)[:5]
     assert fields == ["project", "items", "summaries", "tokenBudget", "tokensUsed"]
-    shown = json.dumps(
-        msgspec.to_builtins(answer.result), ensure_ascii=False, separators=(",", ":")
-    )
+    shown = json.dumps(answer.result, ensure_ascii=False, separators=(",", ":"))
     assert max(render.tokens(shown), render.tokens(answer.text)) <= used <= budget
-    assert query or budget > 300 or answer.result.left_out > 0
+    assert query or budget > 300 or answer.result["left_out"] > 0
 
 
 @given(title=st.text(max_size=300), content=st.text(max_size=1600), ms=st.integers(0, 9**14))
@@ -192,10 +188,10 @@ def test_a_folder_of_which_nothing_is_known_is_no_error(
     folder[0] = str(tmp_path / "new")
     answer = tools["get_context"].call({})
     assert answer.text == f"nothing recorded yet in {folder[0]}"
-    assert answer.result.notice == answer.text
-    assert answer.result.items == []
+    assert answer.result["notice"] == answer.text
+    assert answer.result["items"] == []
     shown = msgspec.json.encode(answer.result).decode()
-    assert render.tokens(shown) <= answer.result.tokensUsed
+    assert render.tokens(shown) <= answer.result["tokensUsed"]
 
 
 def test_a_client_that_tells_no_folder_or_no_name_is_shown_the_names(tools: Tools) -> None:
@@ -310,14 +306,14 @@ def test_a_note_says_what_is_like_it_and_what_speaks_against_it(tools: Tools) ->
         return tools["memory"].call({"action": "remember", **arguments})
 
     first = memory(content="All tests need a running Redis on 6379, see [[CI]]", tags=["#CI"])
-    assert first.result.dangling == ["CI"]
+    assert first.result["dangling"] == ["CI"]
     assert "No note is called so yet: CI" in first.text
     second = memory(
         content="The tests all need a running Redis on 6379, see [[CI]]",
-        supersedes=[first.result.id],
+        supersedes=[first.result["id"]],
     )
-    assert second.result.similar is UNSET  # it says itself what became of it
+    assert "similar" not in second.result  # it says itself what became of it
     (said,) = ask(tools, "memory", action="recall", query="redis", tags=["ci"])["memories"]
     assert said["tags"] == ["ci"]
     (label,) = said["validity"]
-    assert label.startswith(f"superseded by #{second.result.id} of ")
+    assert label.startswith(f"superseded by #{second.result['id']} of ")

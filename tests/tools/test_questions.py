@@ -165,9 +165,9 @@ def test_an_answer_names_files_people_and_items_by_id(related: Any) -> None:
     assert any(line.startswith("  #120 decision · auth.ts checks the issuer") for line in lines)
     assert "  #120 auth.ts -uses-> jose" in lines
     result = found.result
-    assert [(one["name"], one["count"]) for one in result.people] == [("you", 2), ("bea", 1)]
-    assert [one["sort"] for one in result.groups][:2] == ["decisions", "edits"]
-    assert result.relations[0]["destination"] == "jose"
+    assert [(one["name"], one["count"]) for one in result["people"]] == [("you", 2), ("bea", 1)]
+    assert [one["sort"] for one in result["groups"]][:2] == ["decisions", "edits"]
+    assert result["relations"][0]["destination"] == "jose"
 
 
 def test_more_than_is_shown_is_counted_and_nothing_is_an_error(related: Any) -> None:

@@ -79,14 +79,14 @@ def tools(memory: Memory, tmp_path: Any) -> dict[str, Tool]:
 
 def test_projects_are_listed_by_every_name_that_finds_them(tools: dict[str, Tool]) -> None:
     answer = tools["projects"].call({})
-    rows = {row["name"]: row for row in answer.result.projects}
+    rows = {row["name"]: row for row in answer.result["projects"]}
     assert set(rows) == {"my-api", "other"}
     assert rows["my-api"]["uuid"] in answer.text
 
 
 def test_sessions_are_listed_by_the_id_that_search_takes(tools: dict[str, Tool]) -> None:
     answer = tools["sessions"].call({})
-    (row,) = msgspec.to_builtins(answer.result)["sessions"]
+    (row,) = answer.result["sessions"]
     assert (row["session"], row["client"], row["project"]) == (
         "session-abc", "claude-code", "my-api"
     )  # fmt: skip
@@ -95,9 +95,9 @@ def test_sessions_are_listed_by_the_id_that_search_takes(tools: dict[str, Tool])
 
 
 def test_sessions_of_one_project(tools: dict[str, Tool], memory: Memory, tmp_path: Any) -> None:
-    assert tools["sessions"].call({"project": "."}).result.sessions
+    assert tools["sessions"].call({"project": "."}).result["sessions"]
     none = tools["sessions"].call({"project": "other"})
-    assert (none.text, none.result.sessions) == ("nothing recorded yet", [])
+    assert (none.text, none.result["sessions"]) == ("nothing recorded yet", [])
     sessions = tools_of(("browse",), memory, lambda: str(tmp_path / "new"))["sessions"]
     assert sessions.call({"project": "."}).text == "nothing recorded yet"
     with pytest.raises(NotFound, match="no project 'new'"):
@@ -124,8 +124,8 @@ def test_the_example_is_offered_beside_core_and_answers(
     monkeypatch.setattr(registry, "toolsets", lambda: BUILT_IN | {"recent": row})
     tools = tools_of(("core", "recent"), memory, lambda: str(tmp_path / "my-api"))
     answer = tools["recent"].call({"limit": 2})
-    assert len(answer.result.items) == 2
-    assert answer.text.startswith(f"#{answer.result.items[0]['id']} ")
+    assert len(answer.result["items"]) == 2
+    assert answer.text.startswith(f"#{answer.result['items'][0]['id']} ")
 
 
 NOW_MS = 1_742_050_000_000
@@ -137,7 +137,7 @@ _numbers = count()
 
 def made(*texts: str) -> Mock:
     """Return what makes one answer after the other."""
-    return Mock(side_effect=[ToolResult(text, msgspec.Struct()) for text in texts])
+    return Mock(side_effect=[ToolResult(text, {}) for text in texts])
 
 
 @pytest.fixture
@@ -154,9 +154,9 @@ def test_an_answer_is_made_once_while_nothing_changes(kept: ResponseCache) -> No
 def test_whatever_is_written_drops_it_also_while_it_is_made(
     kept: ResponseCache, store: SqliteStore
 ) -> None:
-    def make(_: Asking) -> ToolResult[msgspec.Struct]:
+    def make(_: Asking) -> ToolResult:
         end(kept._memory, store)
-        return ToolResult("one", msgspec.Struct())
+        return ToolResult("one", {})
 
     kept.answer("x", make)
     later = made("two", "three")
@@ -174,9 +174,9 @@ def test_it_is_dropped_after_a_minute(memory: Memory) -> None:
 def test_it_is_dropped_once_git_says_otherwise(kept: ResponseCache) -> None:
     shown = iter((frozenset("a"), frozenset("a"), None))
 
-    def make(heard: Asking) -> ToolResult[msgspec.Struct]:
+    def make(heard: Asking) -> ToolResult:
         ask = heard(lambda _: next(shown))
-        return ToolResult(str(ask(["a", "b"])), msgspec.Struct())
+        return ToolResult(str(ask(["a", "b"])), {})
 
     assert kept.answer("x", make).text == kept.answer("x", made()).text
     assert kept.answer("x", made("anew")).text == "anew"

@@ -26,7 +26,7 @@ from observer.tools.basic_memory.vault import (
     relation_permalink,
 )
 from observer.tools.labels import labels
-from observer.tools.tool import ResultRow, Row, ToolResult, offered, row
+from observer.tools.tool import Row, ToolResult, offered, row
 
 DEEPEST = 3
 AT_ONCE = 100
@@ -34,38 +34,6 @@ AT_ONCE = 100
 STARTS = 50
 """Notes whose related notes are listed too, where a depth asks for them."""
 Timeframe = Annotated[str, Meta(description='How far back: "7d", "2 weeks", "yesterday".')]
-
-
-class ContextAbout(ResultRow):
-    """What a context was made of."""
-
-    uri: str
-    types: list[str] | None
-    depth: int
-    timeframe: str
-    generated_at: str
-    primary_count: int
-    related_count: int
-    total_results: int
-    total_relations: int
-    total_observations: int
-
-
-class Context(ResultRow):
-    """Result of `build_context`: notes, each with what it states and what is around it."""
-
-    results: list[Row]
-    metadata: ContextAbout
-    page: int
-    page_size: int
-    has_more: bool
-
-
-class Activity(ResultRow):
-    """Result of `recent_activity`, newest first."""
-
-    items: list[Row]
-    has_more: bool
 
 
 class Entry(NamedTuple):
@@ -96,7 +64,7 @@ class GraphTools(VaultTools):
         ] = 10,
         project: ProjectName = "",
         output_format: Format = "json",
-    ) -> ToolResult[Context]:
+    ) -> ToolResult:
         """Return notes with what they state and the notes around them, to go on with a topic.
 
         The time frame restricts what is around, not what is asked for.
@@ -117,22 +85,21 @@ class GraphTools(VaultTools):
             for file, near in zip(primary, arounds, strict=True)
         ]
         related = [one for each in rows for one in each["related_results"]]
-        about = ContextAbout(
-            uri=name if "*" in name else primary[0].permalink,
-            types=None,
-            depth=depth,
-            timeframe=iso(since),
-            generated_at=iso(now),
-            primary_count=len(rows),
-            related_count=len(related),
-            total_results=len(rows) + len(related),
-            total_relations=sum(one["type"] == "relation" for one in related),
-            total_observations=sum(map(len, claims.values())),
-        )
+        about = {
+            "uri": name if "*" in name else primary[0].permalink,
+            "types": None,
+            "depth": depth,
+            "timeframe": iso(since),
+            "generated_at": iso(now),
+            "primary_count": len(rows),
+            "related_count": len(related),
+            "total_results": len(rows) + len(related),
+            "total_relations": sum(one["type"] == "relation" for one in related),
+            "total_observations": sum(map(len, claims.values())),
+        }
         has_more = first + page_size < len(found)
-        result = Context(
-            results=rows, metadata=about, page=page, page_size=page_size, has_more=has_more
-        )
+        result = {"results": rows, "metadata": about, "page": page, "page_size": page_size}
+        result["has_more"] = has_more
         return as_answer(_context_text(result, vault), result, output_format)
 
     @offered("Recent notes")
@@ -151,7 +118,7 @@ class GraphTools(VaultTools):
         page_size: Annotated[int, Meta(ge=1, le=100, description="Entries a page.")] = 10,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[Activity]:
+    ) -> ToolResult:
         """List what is new in a note folder; in all of them where none is named."""
         now = now_ms()
         since = since_ms(timeframe, now_ms=now)
@@ -167,9 +134,10 @@ class GraphTools(VaultTools):
         entries.sort(key=lambda entry: -entry.at_ms)
         shown = entries[first : first + page_size]
         has_more = first + page_size < len(entries)
-        result = Activity(items=[entry.row for entry in shown], has_more=has_more)
+        items = [entry.row for entry in shown]
+        result = {"items": items, "has_more": has_more}
         if output_format == "json":
-            return ToolResult(orjson.dumps(result.items).decode(), result, is_json=True)
+            return ToolResult(orjson.dumps(items).decode(), result, is_json=True)
         name = chosen.name if chosen else "all note folders"
         lines = [f"## Recent Activity: {name} ({round((now - since) / DAY_MS)}d)", ""]
         lines += _text(shown) if shown else [f"No recent activity was found on page {page}."]
@@ -292,14 +260,13 @@ def _relation_row(known: Items, edge: Edge) -> Row:
     }
 
 
-def _context_text(result: Context, vault: Vault) -> str:
-    primary = [item["primary_result"] for item in result.results]
-    if not primary:
-        return f"No more notes on page {result.page}."
-    title = primary[0]["title"] if len(primary) == 1 else result.metadata.uri
-    parts = "\n\n---\n\n".join(map(_item_text, result.results))
-    about = result.metadata
-    foot = f"{about.primary_count} primary, {about.related_count} related | depth={about.depth}"
+def _context_text(result: Row, vault: Vault) -> str:
+    found, about = result["results"], result["metadata"]
+    if not found:
+        return f"No more notes on page {result['page']}."
+    title = found[0]["primary_result"]["title"] if len(found) == 1 else about["uri"]
+    parts = "\n\n---\n\n".join(map(_item_text, found))
+    foot = "{primary_count} primary, {related_count} related | depth={depth}".format(**about)
     return f"# Context: {title}\n\n{parts}\n\n---\n*{foot} | project: {vault.name}*"
 
 

@@ -31,7 +31,7 @@ from observer.notes.values import MOST_NEAR
 from observer.projects.policy import Policies
 from observer.search.rank import Hit
 from observer.tools.note_api import stands
-from observer.tools.tool import Result, Tool, ToolResult, Tools, as_json
+from observer.tools.tool import Row, Tool, ToolResult, Tools, as_json
 
 SCHEME = "memory://"
 MAX_CHARS = 2_028
@@ -120,11 +120,9 @@ ProjectName = Annotated[
 ]
 
 
-def as_answer(text: str, result: Result, output_format: Format) -> ToolResult[Result]:
+def as_answer(text: str, result: Row, output_format: Format) -> ToolResult:
     """Return an answer in the format that a client asks for."""
-    if output_format == "json":
-        return as_json(result)
-    return ToolResult(text, result)
+    return as_json(result) if output_format == "json" else ToolResult(text, result)
 
 
 def table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]], output_format: Format) -> str:
@@ -161,12 +159,12 @@ class VaultTools(Tools):
     def of(cls, memory: Memory, here: Callable[[], str]) -> tuple[Tool, ...]:
         """Return the tools of a memory, in the order of their document, each call with its own."""
 
-        def anew(run: Callable[..., ToolResult[Any]]) -> Callable[..., ToolResult[Any]]:
+        def anew(run: Callable[..., ToolResult]) -> Callable[..., ToolResult]:
             @wraps(run)
-            def called(**arguments: Any) -> ToolResult[Any]:  # noqa: ANN401 - each tool has its own
+            def called(**arguments: Any) -> ToolResult:  # noqa: ANN401 - each tool has its own
                 tools = cls(memory, here)
                 try:
-                    answer = getattr(tools, run.__name__)(**arguments)
+                    answer: ToolResult = getattr(tools, run.__name__)(**arguments)
                 except ObserverError as error:
                     error.hint = "; ".join(filter(None, (error.hint, *tools._notices)))
                     raise

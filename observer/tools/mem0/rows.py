@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -18,7 +18,7 @@ from observer.notes.values import Changes, Note, Similar, check, check_change, c
 from observer.search.handles import AGENT, Owner, owner, owner_of, tag_of
 from observer.tools.labels import labels
 from observer.tools.note_api import metadata_of
-from observer.tools.tool import JsonRpcError, ResultRow, Row
+from observer.tools.tool import JsonRpcError, Row, row
 
 
 def named(user_id: str, agent_id: str) -> Owner:
@@ -113,58 +113,6 @@ _ID = re.compile(
 )
 
 
-class MemoryRow(ResultRow):
-    """A memory; `score` is 0 to 1, comparable within one answer.
-
-    `validity` are labels such as suspicious, out of date, superseded.
-    """
-
-    id: str
-    memory: str
-    user_id: str | None
-    agent_id: str | None
-    metadata: dict[str, Any] | None  # the author's own JSON
-    created_at: str
-    updated_at: str | None
-    score: float | UnsetType = UNSET
-    validity: list[str] | UnsetType = UNSET
-
-
-class Added(ResultRow):
-    """Result of `add_memory`, in the order of the messages or of the plan.
-
-    The `event` of a memory is ADD, UPDATE, DELETE, or NOOP if it was known already. `near` are
-    standing memories that may be about the same as what was stored; nearest first.
-    """
-
-    message: str
-    results: list[Row]
-    relations: list[Row] | UnsetType = UNSET
-    near: list[Row] | UnsetType = UNSET
-    final_at: str | UnsetType = UNSET
-
-
-class MemoriesResult(ResultRow):
-    """Result of `search_memories`, best first, and of `get_all_memories`, newest first."""
-
-    results: list[MemoryRow]
-    relations: list[Row] | UnsetType = UNSET
-    left_out: int | UnsetType = UNSET
-    notice: str | UnsetType = UNSET
-    degraded: str | UnsetType = UNSET
-
-
-class Changed(ResultRow):
-    """Result of the tools that change or delete memories; `count` is how many.
-
-    From `final_at` on nothing brings back what was deleted.
-    """
-
-    message: str
-    count: int
-    final_at: str | UnsetType = UNSET
-
-
 def memory_id(item: Item) -> str:
     """Return the id under which clients know a memory."""
     return "mem_" + item.uuid.replace("-", "")
@@ -214,8 +162,8 @@ def is_memory(item: Item) -> bool:
     return item.scope == "team" and isinstance(key, str) and owner_tag(key) in item.tags
 
 
-def shown(item: Item, *, score: float | UnsetType = UNSET) -> MemoryRow:
-    """Return a memory in full."""
+def shown(item: Item, *, score: float | UnsetType = UNSET) -> Row:
+    """Return a memory in full, with its labels and a score of 0 to 1."""
     metadata = metadata_of(item)
     key = str(metadata.pop(OWNER)) if is_memory(item) else item.owner
     # The field counts only with the tag: without it, it is the author's own field.
@@ -224,7 +172,7 @@ def shown(item: Item, *, score: float | UnsetType = UNSET) -> MemoryRow:
     whose: Owner = owner_of(msgspec.structs.replace(item, owner=key), agent)
     if whose.agent:
         metadata = {name: value for name, value in metadata.items() if name != AGENT}
-    return MemoryRow(
+    return row(
         id=memory_id(item),
         memory=item.narrative,
         user_id=whose.name if whose.kind == "user" else None,

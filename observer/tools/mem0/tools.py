@@ -32,7 +32,7 @@ from observer.tools.mem0.rows import (
     transcript,
 )
 from observer.tools.note_api import stands
-from observer.tools.tool import Row, ToolResult, Tools, offered
+from observer.tools.tool import Row, ToolResult, Tools, offered, row
 
 GUIDE = """\
 Memories of users and agents. Store what will matter in later conversations (preferences, facts \
@@ -114,7 +114,7 @@ class Mem0(Tools):
         infer: Annotated[
             bool, Meta(description="Let the configured language model word what is kept.")
         ] = False,
-    ) -> ToolResult[rows.Added]:
+    ) -> ToolResult:
         """Store memories of a conversation, or carry out your own plan for them.
 
         Without a plan every message of the user becomes a memory, word for word (for an agent's own
@@ -143,7 +143,7 @@ class Mem0(Tools):
         user_id: UserId = "",
         agent_id: AgentId = "",
         limit: Annotated[int, Meta(ge=1, le=50, description="Most results.")] = 10,
-    ) -> ToolResult[rows.MemoriesResult]:
+    ) -> ToolResult:
         """Search one user's or agent's memories by meaning and by words, best first.
 
         Use it before you answer what may depend on who asks, and for the ids that update_memory,
@@ -157,13 +157,13 @@ class Mem0(Tools):
         found = find(query, limit=limit, narrow=narrow)
         memories = [rows.shown(hit.item, score=round(hit.score, 2)) for hit in found.hits]
         lines = [
-            f"ID: {each.id} - {_line(each.memory)} (score: {each.score:.2f})" + _labels(each)
-            for each in memories
+            f"ID: {one['id']} - {_line(one['memory'])} (score: {one['score']:.2f}){_labels(one)}"
+            for one in memories
         ]
         relations = rows.related(hit.item for hit in found.hits)
         remarks = [f"({remark})" for remark in (found.notice, found.degraded) if remark]
         remarks = [*_relations(relations), *remarks]
-        result = rows.MemoriesResult(
+        result = row(
             results=memories,
             relations=relations or UNSET,
             notice=found.notice or UNSET,
@@ -174,25 +174,19 @@ class Mem0(Tools):
     @_reads("One memory")
     def get_memory(
         self, memory_id: MemoryId, *, user_id: OwnerCheck = "", agent_id: OwnerCheck = ""
-    ) -> ToolResult[rows.MemoryRow]:
+    ) -> ToolResult:
         """Get one memory in full: its text, owner, time and metadata."""
         _, item = self._kept(memory_id, user_id, agent_id)
         memory = rows.shown(item)
-        about = (
-            ("Memory", memory.memory),
-            ("Created", memory.created_at),
-            ("User", memory.user_id),
-            ("Agent", memory.agent_id),
-            ("Updated", memory.updated_at),
-        )
+        fields = ("memory", "created_at", "user_id", "agent_id", "updated_at")
+        labels = ("Memory", "Created", "User", "Agent", "Updated")
+        about = zip(labels, map(memory.get, fields), strict=True)
         lines = [f"{label}: {value}" for label, value in about if value]
         lines[-1] += _labels(memory)
         return ToolResult("\n".join([*lines, *_relations(rows.related([item]))]), memory)
 
     @_reads("All memories of a user or agent")
-    def get_all_memories(
-        self, *, user_id: UserId = "", agent_id: AgentId = ""
-    ) -> ToolResult[rows.MemoriesResult]:
+    def get_all_memories(self, *, user_id: UserId = "", agent_id: AgentId = "") -> ToolResult:
         """List all memories of a user or an agent, newest first; one of both must be named."""
         whose = named(user_id, agent_id)
         notes, narrow = self._of(whose).notes, self._options(whose)
@@ -201,15 +195,10 @@ class Mem0(Tools):
         total = sum(notes.counts("type", narrow=narrow).values())
         left_out = max(0, total - len(memories))
         remarks = [f"({left_out} older ones left out; search_memories finds them)"] * bool(left_out)
-        lines = [_line(each.memory) + _labels(each) for each in memories]
-        return ToolResult(
-            _listed(
-                f"Found {total} memories for {whose}", lines, [*_relations(relations), *remarks]
-            ),
-            rows.MemoriesResult(
-                results=memories, relations=relations or UNSET, left_out=left_out or UNSET
-            ),
-        )
+        lines = [_line(each["memory"]) + _labels(each) for each in memories]
+        remarks = [*_relations(relations), *remarks]
+        result = row(results=memories, relations=relations or UNSET, left_out=left_out or UNSET)
+        return ToolResult(_listed(f"Found {total} memories for {whose}", lines, remarks), result)
 
     @_writes("Update a memory")
     def update_memory(
@@ -219,17 +208,17 @@ class Mem0(Tools):
         *,
         user_id: OwnerCheck = "",
         agent_id: OwnerCheck = "",
-    ) -> ToolResult[rows.Changed]:
+    ) -> ToolResult:
         """Replace the text of a memory; owner, metadata and time of creation stay."""
         memory, item = self._kept(memory_id, user_id, agent_id)
         memory.notes.edit(item.id, Changes(content=data))
         message = f"Memory {memory_id.strip()} updated successfully"
-        return ToolResult(message, rows.Changed(message=message, count=1))
+        return ToolResult(message, {"message": message, "count": 1})
 
     @_writes("Delete a memory")
     def delete_memory(
         self, memory_id: MemoryId, *, user_id: OwnerCheck = "", agent_id: OwnerCheck = ""
-    ) -> ToolResult[rows.Changed]:
+    ) -> ToolResult:
         """Delete one memory for good; until the answer's time its owner can bring it back."""
         memory, item = self._kept(memory_id, user_id, agent_id)
         final_ms = memory.notes.erase(item.id)
@@ -238,9 +227,7 @@ class Mem0(Tools):
         return self._deleted(message, 1, final_ms, how=f"observer undo {item.id}")
 
     @_writes("Delete all memories of a user or agent")
-    def delete_all_memories(
-        self, *, user_id: UserId = "", agent_id: AgentId = ""
-    ) -> ToolResult[rows.Changed]:
+    def delete_all_memories(self, *, user_id: UserId = "", agent_id: AgentId = "") -> ToolResult:
         """Delete all memories of a user or an agent for good; one must be named.
 
         Ask the person first.
@@ -252,21 +239,21 @@ class Mem0(Tools):
 
     def _deleted(
         self, message: str, count: int, final_ms: int | None, *, how: str = UNDO_ALL
-    ) -> ToolResult[rows.Changed]:
+    ) -> ToolResult:
         final_at = UNSET if final_ms is None else rows.second(final_ms)
         text = "\n".join([message, *self._final(final_ms, how)])
-        return ToolResult(text, rows.Changed(message=message, count=count, final_at=final_at))
+        return ToolResult(text, row(message=message, count=count, final_at=final_at))
 
     def _final(self, final_ms: int | None, how: str = UNDO_ALL) -> list[str]:
         is_now = not self._memory.notes.grace_ms
         return [] if final_ms is None else [note_api.final(final_ms, is_now=is_now, how=how)]
 
-    def _added(self, done: list[StepOutcome], whose: Owner) -> ToolResult[rows.Added]:
+    def _added(self, done: list[StepOutcome], whose: Owner) -> ToolResult:
         counts = Counter(each.event for each in done)
         message = f"Added {counts['ADD']} memories for {whose}"
         for name, word in (("UPDATE", "updated"), ("DELETE", "deleted"), ("NOOP", "known already")):
             message += f", {counts[name]} {word}" if counts[name] else ""
-        events: list[Row] = [
+        events = [
             {"id": rows.memory_id(each.item), "memory": each.item.narrative, "event": each.event}
             for each in done
         ]
@@ -282,7 +269,7 @@ class Mem0(Tools):
         relations = rows.related(each.item for each in done if each.event != "DELETE")
         text = [message, *stored, *_relations(relations), *lines]
         text += [*([SETTLE] if near else []), *self._final(final_ms)]
-        added = rows.Added(
+        added = row(
             message=message,
             results=events,
             relations=relations or UNSET,
@@ -356,5 +343,5 @@ def _line(text: str) -> str:
     return render.one_line(text, LINE_CHARS)
 
 
-def _labels(memory: rows.MemoryRow) -> str:
-    return f" [{'; '.join(memory.validity)}]" if memory.validity else ""
+def _labels(memory: Row) -> str:
+    return f" [{'; '.join(memory['validity'])}]" if "validity" in memory else ""

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
-from msgspec.structs import replace
 
 from observer.core.client_variables import client_number
 from observer.core.clock import now_ms
@@ -24,7 +23,7 @@ from observer.tools.fence import defused
 from observer.tools.labels import labels, with_suspicion
 from observer.tools.note_api import stands
 from observer.tools.render import ProjectName
-from observer.tools.tool import PersonQuestion, ResultRow, Row, ToolResult, Tools, offered, row
+from observer.tools.tool import PersonQuestion, Row, ToolResult, Tools, offered, row
 
 AMENDMENT = "[Amendment] "
 MOST = 100
@@ -40,69 +39,6 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TYPES: MappingProxyType[Layer, str] = MappingProxyType(
     {"past": "fact", "state": "fact", "rule": "rule"}
 )
-
-
-class SaveResult(ResultRow):
-    """Result of `save_note`; `is_new` is false if a note with this text existed.
-
-    The `match` of a similar note and of a flashback is 0 to 1.
-    """
-
-    id: int
-    title: str
-    layer: Layer
-    is_new: bool
-    similar: list[Row]
-    flashbacks: list[Row]
-    dangling: list[str]
-    approval: str | UnsetType = UNSET
-
-
-class Hits(ResultRow):
-    """Result of `search_notes`, best first; the flashbacks are those of the first."""
-
-    notes: list[Row]
-    flashbacks: list[Row]
-    notice: str | UnsetType = UNSET
-    degraded: str | UnsetType = UNSET
-
-
-class Recent(ResultRow):
-    """Result of `list_notes`, newest first."""
-
-    notes: list[Row]
-
-
-class Counts(ResultRow):
-    """Result of `list_tags` and `list_folders`, the commonest first."""
-
-    counts: list[Row]
-
-
-class NoteResult(ResultRow):
-    """Result of `get_note`: a note with its whole text, and those that link to it or amend it."""
-
-    found: bool
-    note: Row | UnsetType = UNSET
-
-
-class Updated(ResultRow):
-    """Result of `update_note`; `error` is PAST_IMMUTABLE or RULE_USER_ONLY if it was refused.
-
-    `suggestion` is what to do instead of changing a note of the layer past.
-    """
-
-    id: int
-    updated: bool
-    error: str | UnsetType = UNSET
-    suggestion: Row | UnsetType = UNSET
-
-
-class DeleteResult(ResultRow):
-    """Result of `delete_note`."""
-
-    id: int
-    deleted: bool
 
 
 class NoteTools(Tools):
@@ -126,7 +62,7 @@ class NoteTools(Tools):
         folder: Annotated[str, Meta(description="Where to file it; see list_folders.")] = "",
         tags: Annotated[list[str], Meta(description="See list_tags.")] = [],  # noqa: B006 - never changed
         source: Annotated[str, Meta(description="Who wrote it.")] = "claude-code",
-    ) -> ToolResult[SaveResult]:
+    ) -> ToolResult:
         """Save a note for later conversations.
 
         First call list_tags and list_folders and pick what exists rather than inventing new ones.
@@ -160,7 +96,7 @@ class NoteTools(Tools):
             folder=folder_here,
         )
         flashbacks = self._memory.flashbacks(kept.item, self._wanted())
-        result = SaveResult(
+        result = row(
             id=kept.item.id,
             title=kept.item.title,
             layer=kept.item.layer,
@@ -173,16 +109,16 @@ class NoteTools(Tools):
         text = paragraphs(_saved(kept), _flashback_section(flashbacks))
         return ToolResult(text, result, question=self._approval(kept.item, result))
 
-    def _approval(self, rule: Item, result: SaveResult) -> PersonQuestion | None:
+    def _approval(self, rule: Item, result: Row) -> PersonQuestion | None:
         """Return the question whether a rule may hold; None where there is none to ask."""
         shown = f"{with_suspicion(rule, rule.title)}\n\n{rule.narrative}"
         if rule.approval != "provisional" or len(shown) > MOST_SHOWN:
             return None
 
-        def approve() -> ToolResult[SaveResult]:
+        def approve() -> ToolResult:
             held = self._memory.notes.approve(rule.id, author="person")
             text = f"The user approved rule {heading(held)}: it holds from the next session on"
-            return ToolResult(text, replace(result, approval=held.approval))
+            return ToolResult(text, result | {"approval": held.approval})
 
         return PersonQuestion(
             key=f"approve-{rule.id}",
@@ -206,7 +142,7 @@ class NoteTools(Tools):
         date_to: Annotated[
             str, Meta(description="ISO 8601 date: only notes on or before it.")
         ] = "",
-    ) -> ToolResult[Hits]:
+    ) -> ToolResult:
         """Search notes by words and meaning, in all projects.
 
         Use it before answering any question that may relate to past conversations, decisions or
@@ -226,7 +162,7 @@ class NoteTools(Tools):
         flashbacks = self._memory.flashbacks(first[0], self._wanted()) if first else ()
         name = self._memory.project_names()
         excerpts = [render.excerpt(hit.item, hit.signals.terms) for hit in found.hits]
-        result = Hits(
+        result = row(
             notes=[
                 _listed(hit.item, name) | {"snippet": text, "score": round(hit.score, 4)}
                 for hit, text in zip(found.hits, excerpts, strict=True)
@@ -244,19 +180,19 @@ class NoteTools(Tools):
     @offered("Recent notes")
     def list_notes(
         self, limit: Annotated[int, Meta(description=f"Most notes, up to {MOST}.")] = 20
-    ) -> ToolResult[Recent]:
+    ) -> ToolResult:
         """List recent notes by creation date, newest first."""
         notes, name = self._memory.notes.list(limit=_within(limit)), self._memory.project_names()
         text = "\n".join(_line(note, name) for note in notes) or "No notes yet."
-        return ToolResult(text, Recent(notes=[_listed(note, name) for note in notes]))
+        return ToolResult(text, {"notes": [_listed(note, name) for note in notes]})
 
     @offered("Tags")
-    def list_tags(self) -> ToolResult[Counts]:
+    def list_tags(self) -> ToolResult:
         """List all tags with note counts, the commonest first."""
         return _counted(self._memory.notes.counts("tags"), "No tags yet.")
 
     @offered("Folders")
-    def list_folders(self) -> ToolResult[Counts]:
+    def list_folders(self) -> ToolResult:
         """List all folders with note counts, the commonest first."""
         return _counted(self._memory.notes.counts("category"), "No folders yet.")
 
@@ -264,14 +200,14 @@ class NoteTools(Tools):
     def get_note(
         self,
         id: Annotated[int, Meta(description="Id of a note.")],  # noqa: A002 - the argument that clients send
-    ) -> ToolResult[NoteResult]:
+    ) -> ToolResult:
         """Return a note in full, with the notes that link to it by [[Title]] or amend it."""
         item = self._note(id)
         if item is None:
-            return ToolResult(f"Note #{id} not found.", NoteResult(found=False))
+            return ToolResult(f"Note #{id} not found.", {"found": False})
         if item.kind == "inference":
             text = f"#{id} is an inference, not a note: see get_inference."
-            return ToolResult(text, NoteResult(found=False))
+            return ToolResult(text, {"found": False})
         back = [
             (one.kind, one.item)
             for one in self._memory.notes.links(item.id).back
@@ -292,7 +228,7 @@ class NoteTools(Tools):
             section("Amended by:", (f"- {heading(note)}" for note in amended)),
             section("Referenced by:", (f"- {heading(note)}" for note in referring)),
         )
-        return ToolResult(text, NoteResult(found=True, note=full))
+        return ToolResult(text, {"found": True, "note": full})
 
     @offered("Change a note", is_read_only=False)
     def update_note(
@@ -301,7 +237,7 @@ class NoteTools(Tools):
         title: Annotated[str | None, Meta(description="The new title.")] = None,
         content: Annotated[str | None, Meta(description="All of the new content.")] = None,
         tags: Annotated[list[str] | None, Meta(description="All tags from now on.")] = None,
-    ) -> ToolResult[Updated]:
+    ) -> ToolResult:
         """Change title, content or tags of a note of the layer state.
 
         Notes of the past are refused with PAST_IMMUTABLE: follow the suggestion and save an
@@ -310,7 +246,7 @@ class NoteTools(Tools):
         """
         item = self._note(id)
         if item is None:
-            return ToolResult(f"Note #{id} not found.", Updated(id=id, updated=False))
+            return ToolResult(f"Note #{id} not found.", {"id": id, "updated": False})
         if item.layer == "rule":
             text = (
                 f"error: RULE_USER_ONLY\nNote {heading(item)} is a rule, which only the user"
@@ -333,18 +269,18 @@ class NoteTools(Tools):
             )
             suggestion = {"action": "save_note", "title": title, "link": link, "layer": "past"}
             return _refused(item, "PAST_IMMUTABLE", text, suggestion)
-        return ToolResult(f"Updated note {heading(changed)}", Updated(id=id, updated=True))
+        return ToolResult(f"Updated note {heading(changed)}", {"id": id, "updated": True})
 
     @offered("Delete a note", is_read_only=False, is_destructive=True)
     def delete_note(
         self,
         id: Annotated[int, Meta(description="Id of a note or inference.")],  # noqa: A002 - the documented name
-    ) -> ToolResult[DeleteResult]:
+    ) -> ToolResult:
         """Delete a note by its id."""
         item = self._note(id)
         if item is None or not self._memory.notes.forget(id):
-            return ToolResult(f"Note #{id} not found.", DeleteResult(id=id, deleted=False))
-        return ToolResult(f"Deleted note {heading(item)}", DeleteResult(id=id, deleted=True))
+            return ToolResult(f"Note #{id} not found.", {"id": id, "deleted": False})
+        return ToolResult(f"Deleted note {heading(item)}", {"id": id, "deleted": True})
 
     def _wanted(self) -> FlashbackSettings:
         """Return when an older note is a flashback: as the client's environment says, or ours."""
@@ -391,14 +327,14 @@ def _saved(kept: Remembered) -> str:
     )
 
 
-def _counted(counts: Mapping[str, int], nothing: str) -> ToolResult[Counts]:
-    found: list[Row] = [{"name": name, "count": count} for name, count in counts.items()]
+def _counted(counts: Mapping[str, int], nothing: str) -> ToolResult:
+    found = [{"name": name, "count": count} for name, count in counts.items()]
     text = "\n".join(f"- {render.one_line(name)} ({count})" for name, count in counts.items())
-    return ToolResult(text or nothing, Counts(counts=found))
+    return ToolResult(text or nothing, {"counts": found})
 
 
-def _refused(item: Item, error: str, text: str, suggestion: Row | UnsetType) -> ToolResult[Updated]:
-    result = Updated(id=item.id, updated=False, error=error, suggestion=suggestion)
+def _refused(item: Item, error: str, text: str, suggestion: Row | UnsetType) -> ToolResult:
+    result = row(id=item.id, updated=False, error=error, suggestion=suggestion)
     return ToolResult(text, result, is_error=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta
 
 from observer.core.errors import NotFound
 from observer.core.model import iso
@@ -12,48 +12,13 @@ from observer.memory.api import Memory
 from observer.notes.signals import Hypothesis, Inference
 from observer.tools import render
 from observer.tools.memex.notes import NoteTools, paragraphs, section
-from observer.tools.tool import ResultRow, Row, ToolResult, Tools, offered
+from observer.tools.tool import Row, ToolResult, Tools, offered, row
 
 Kind = Literal["", "hidden_arc", "stale_state", "tag_burst", "dangling_link"]
 SHOWN = 8
 """Notes named as evidence of one signal."""
 LISTED = 20
 """Signals that are listed unless more are asked for."""
-
-
-class SignalRows(ResultRow):
-    """Result of `get_signals`; `total` counts those beyond the limit too.
-
-    `evidence` are ids of notes, strongest first.
-    """
-
-    signals: list[Row]
-    total: int
-    degraded: str | UnsetType = UNSET
-
-
-class SignalUpdate(ResultRow):
-    """Result of `update_signal_status`."""
-
-    id: int
-    updated: bool
-    status: str | UnsetType = UNSET
-
-
-class InferenceRows(ResultRow):
-    """Result of `list_inferences`, newest first; quote `citation` wherever one is used."""
-
-    inferences: list[Row]
-
-
-class InferenceResult(ResultRow):
-    """Result of `get_inference` and `mint_inference`: an inference with its provenance.
-
-    `sources` are the notes that it rests on, with their text when the inference was minted.
-    """
-
-    found: bool
-    inference: Row | UnsetType = UNSET
 
 
 class SynthesisTools(Tools):
@@ -68,7 +33,7 @@ class SynthesisTools(Tools):
             Meta(description="What has become of them."),
         ] = "new",
         limit: Annotated[int, Meta(ge=1, le=200, description="Most signals.")] = LISTED,
-    ) -> ToolResult[SignalRows]:
+    ) -> ToolResult:
         """List patterns that nobody has written down: hidden_arc (notes over a long time about one
         thing, hardly linked), stale_state (several newer records are about the same), tag_burst (a
         tag is back after a long silence), dangling_link (no note has that title).
@@ -78,7 +43,7 @@ class SynthesisTools(Tools):
         """  # noqa: D205 - a model reads this, as a paragraph
         found = self._memory.signals.list(type_=type, status=status)
         shown = found.signals[:limit]
-        result = SignalRows(
+        result = row(
             signals=[
                 {
                     "id": each.id,
@@ -109,14 +74,14 @@ class SynthesisTools(Tools):
             Literal["new", "snoozed", "dismissed"],
             Meta(description="dismissed: noise, never again; snoozed: later; new: undo either."),
         ],
-    ) -> ToolResult[SignalUpdate]:
+    ) -> ToolResult:
         """Triage a signal. Confirm with the user before you dismiss one."""
         try:
             self._memory.signals.triage(id, status)
         except NotFound:
-            return ToolResult(f"Signal #{id} not found.", SignalUpdate(id=id, updated=False))
+            return ToolResult(f"Signal #{id} not found.", {"id": id, "updated": False})
         text = f"Signal #{id} is {status} now."
-        return ToolResult(text, SignalUpdate(id=id, updated=True, status=status))
+        return ToolResult(text, {"id": id, "updated": True, "status": status})
 
     @offered("Hypotheses")
     def list_inferences(
@@ -125,7 +90,7 @@ class SynthesisTools(Tools):
             Literal["", "active", "stale"],
             Meta(description="stale: a note that it rests on has changed or is gone."),
         ] = "",
-    ) -> ToolResult[InferenceRows]:
+    ) -> ToolResult:
         """List the hypotheses that the user approved; whether they are stale is looked at anew.
 
         Cite them as hypotheses, never as facts that you know.
@@ -134,14 +99,14 @@ class SynthesisTools(Tools):
         text = "\n".join(
             f"- {_citation(one)} {one.status}: {_line(one.item.title)}" for one in found
         )
-        result = InferenceRows(inferences=list(map(_inference_row, found)))
-        return ToolResult(text or "No inferences.", result)
+        rows = list(map(_inference_row, found))
+        return ToolResult(text or "No inferences.", {"inferences": rows})
 
     @offered("One hypothesis with its provenance")
     def get_inference(
         self,
         id: Annotated[int, Meta(description="Id of an inference.")],  # noqa: A002 - the documented name
-    ) -> ToolResult[InferenceResult]:
+    ) -> ToolResult:
         """Return a hypothesis with its provenance: each note, what it said then, what became of it.
 
         Cite it as a hypothesis, never as a fact that you know.
@@ -149,7 +114,7 @@ class SynthesisTools(Tools):
         try:
             return _inference_result(self._memory.inferences.get(id))
         except NotFound:
-            return ToolResult(f"Inference #{id} not found.", InferenceResult(found=False))
+            return ToolResult(f"Inference #{id} not found.", {"found": False})
 
     @offered("Keep a hypothesis", is_read_only=False)
     def mint_inference(  # noqa: PLR0913 - the documented parameters of one tool
@@ -168,7 +133,7 @@ class SynthesisTools(Tools):
         confirmed: Annotated[
             bool, Meta(description="true only after the user explicitly approved it.")
         ] = False,
-    ) -> ToolResult[InferenceResult]:
+    ) -> ToolResult:
         """Keep a hypothesis that the user approved.
 
         Present it in the conversation first, with its evidence, and set confirmed: true only after
@@ -213,7 +178,7 @@ def _inference_row(one: Inference) -> Row:
     }
 
 
-def _inference_result(one: Inference) -> ToolResult[InferenceResult]:
+def _inference_result(one: Inference) -> ToolResult:
     detail = _inference_row(one) | {
         "sources": [
             {
@@ -236,7 +201,7 @@ def _inference_result(one: Inference) -> ToolResult[InferenceResult]:
         one.item.narrative,
         section("It rests on:", rests),
     )
-    return ToolResult(text, InferenceResult(found=True, inference=detail))
+    return ToolResult(text, {"found": True, "inference": detail})
 
 
 def _citation(one: Inference) -> str:

@@ -20,7 +20,7 @@ from observer.memory.api import Memory
 from observer.serve.mcp import conversation
 from observer.serve.mcp.handlers import METHOD_NOT_FOUND, CallThreads, McpHandlers, RequestRefused
 from observer.tools.documents import Documents
-from observer.tools.tool import JsonRpcError, ResultRow, Tool, ToolResult
+from observer.tools.tool import JsonRpcError, Tool, ToolResult
 from tests.tools.conftest import NOBODY
 
 HELLO = b'{"observer":1,"version":"0","cwd":"","tools":"core"}\n'
@@ -193,11 +193,7 @@ def test_a_cancelled_request_does_not_keep_a_leaving_client(wire: Callable[..., 
     assert client.lines.read().count(b"\n") <= 1
 
 
-class Nothing(ResultRow):
-    pass
-
-
-def crash() -> ToolResult[Nothing]:
+def crash() -> ToolResult:
     """Crash."""
     raise RuntimeError("inside")
 
@@ -206,7 +202,7 @@ def refused(error: ObserverError) -> JsonRpcError:
     return JsonRpcError(code=-32603, message=f"Internal error: {error.message}", data={"type": "X"})
 
 
-def missing() -> ToolResult[Nothing]:
+def missing() -> ToolResult:
     """Find nothing."""
     raise NotFound("nothing there")
 
@@ -324,12 +320,12 @@ class Slow:
     def __init__(self) -> None:
         self.ran, self.begun, self.go = 0, threading.Event(), threading.Event()
 
-    def wait(self) -> ToolResult[Nothing]:
+    def wait(self) -> ToolResult:
         """Wait."""
         self.ran += 1
         self.begun.set()
         assert self.go.wait(10)
-        return ToolResult("done", Nothing())
+        return ToolResult("done", {})
 
 
 class Stream(Wire):

@@ -132,7 +132,7 @@ def test_a_search_is_narrowed(memory: Memory, clock: Any) -> None:
     keep(memory, "another train", title="b", category="work/api")
     tool = tools_of(("memex",), memory, str)["search_notes"]
     for narrow, titles in NARROW:
-        found = tool.call({"query": "train", **narrow}).result.notes
+        found = tool.call({"query": "train", **narrow}).result["notes"]
         assert {hit["title"] for hit in found} == titles, narrow
 
 
