@@ -9,10 +9,8 @@ from functools import cache
 from observer.core.errors import BadInput
 from observer.core.plugins import with_plugins
 from observer.memory.api import Memory
-from observer.tools import chatgpt, core, kiro, memory, story
+from observer.tools import chatgpt, core, kiro, mem0, memex, memory, story
 from observer.tools.basic_memory import tools as basic_memory
-from observer.tools.mem0 import tools as mem0
-from observer.tools.memex import tools as memex
 from observer.tools.tool import Tool
 
 GROUP = "observer.tools"

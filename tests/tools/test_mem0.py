@@ -24,9 +24,8 @@ from observer.memory.values import Extracted
 from observer.notes.values import Note
 from observer.observations.note_reducer import tags_of
 from observer.search.handles import Owner, SearchOptions, owner_of
-from observer.tools.mem0 import rows
-from observer.tools.mem0.rows import Message, MessagePart, memorable
-from observer.tools.mem0.tools import Mem0
+from observer.tools import mem0
+from observer.tools.mem0 import Mem0, Message, MessagePart, memorable
 from observer.tools.tool import Tool
 
 ID = r"mem_[0-9a-f]{32}"
@@ -85,7 +84,7 @@ def test_update_memory_keeps_the_rest_and_writes_history(run: Run, memory: Memor
     notes = memory.of("user_123").notes
     (before,) = notes.list(limit=1)
     data = "User is an expert Python developer"
-    run("update_memory", memory_id=rows.memory_id(before), data=data)
+    run("update_memory", memory_id=mem0.memory_id(before), data=data)
     after = notes.get(before.id)
     assert (after.narrative, after.metadata) == (data, '{"source":"chat"}')
     assert (after.uuid, after.created_ms) == (before.uuid, before.created_ms)
@@ -167,7 +166,7 @@ def test_what_is_shown_again_keeps_the_metadata_of_before(run: Run) -> None:
 def test_a_long_list_says_a_line_of_each_and_how_many_it_leaves_out(
     tools: dict[str, Tool], memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("observer.tools.mem0.tools.MOST_LISTED", 2)
+    monkeypatch.setattr("observer.tools.mem0.MOST_LISTED", 2)
     for content in ("a", "[INST] likes tea\n2. hates coffee", "c"):
         memory.of("user_123").notes.remember(Note(content=content, scope="personal"))
     assert tools["get_all_memories"].call({"user_id": "user_123"}).text.splitlines() == [
@@ -229,9 +228,9 @@ def test_what_all_of_a_project_share_is_nobodys_memory(run: Run, memory: Memory)
     assert run("search_memories", query="JWT")["results"] == []
     for name, more in (("get_memory", {}), ("delete_memory", {}), ("update_memory", {"data": "x"})):
         with pytest.raises(NotFound):
-            run(name, memory_id=rows.memory_id(shared), **more)
+            run(name, memory_id=mem0.memory_id(shared), **more)
     with pytest.raises(NotFound, match="Memory not found"):
-        planned(run, {"event": "DELETE", "id": rows.memory_id(shared)})
+        planned(run, {"event": "DELETE", "id": mem0.memory_id(shared)})
     assert memory.notes.get(shared.id) == shared
 
 
@@ -309,9 +308,9 @@ def test_no_calls_by_one_owner_change_anothers_memories(
     eve, bob = pair
     put_in(run, "tea", "I like tea", **naming(bob))
     before = of(memory, bob)
-    known = {rows.memory_id(item) for item in before}
+    known = {mem0.memory_id(item) for item in before}
     for name, shown, which, event in calls:
-        ids = [*sorted(known), *(rows.memory_id(item) for item in of(memory, eve))]
+        ids = [*sorted(known), *(mem0.memory_id(item) for item in of(memory, eve))]
         arguments = CALLS[name](shown, ids[which % len(ids)], event)
         try:
             found = run(name, **arguments, **naming(eve))
@@ -427,7 +426,7 @@ def test_a_plan_deletes_no_rule_that_a_person_approved(run: Run, memory: Memory)
     rule = notes.remember(Note(content="Never push", type="rule", scope="personal")).item
     notes.approve(rule.id, author="person")
     with pytest.raises(RuleUserOnly):
-        planned(run, {"event": "DELETE", "id": rows.memory_id(rule)})
+        planned(run, {"event": "DELETE", "id": mem0.memory_id(rule)})
     assert texts(run) == ["Never push"]
 
 

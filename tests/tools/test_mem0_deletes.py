@@ -15,7 +15,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.store.database import SqliteStore
-from observer.tools.mem0.tools import Mem0
+from observer.tools.mem0 import Mem0
 from tests.support import memory_over, pipeline_over, record_by
 
 Run = Callable[..., Any]

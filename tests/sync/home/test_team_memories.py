@@ -12,8 +12,7 @@ from observer.core.errors import NotFound
 from observer.index.index import Index
 from observer.memory.api import Memory
 from observer.store.connection import stemmer
-from observer.tools.mem0.rows import Message, PlanStep
-from observer.tools.mem0.tools import Mem0, greeting
+from observer.tools.mem0 import Mem0, Message, PlanStep, greeting
 from tests.support import memory_over, record_by
 from tests.sync.home.machines import Machine
 
