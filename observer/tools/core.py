@@ -218,7 +218,9 @@ class Core(notes.MemoryTool):
             observations=[rows.observation(item, name) for item in items],
             missing_ids=missing or UNSET,
         )
-        return ToolResult(render.details(items, name, missing=missing), result)
+        blocks = [render.detail(item, name) for item in items]
+        blocks += ["no such id: " + ", ".join(map(str, missing))] * bool(missing)
+        return ToolResult("\n\n".join(blocks), result)
 
     def _resolved(self, handles: Sequence[Handle]) -> tuple[list[int], list[Handle]]:
         """Return the ids of handles, each once, and the handles that name no item."""

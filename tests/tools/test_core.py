@@ -143,9 +143,10 @@ def test_an_id_may_be_written_as_it_is_shown_and_is_answered_once(
         assert [entry["id"] for entry in anchored["timeline"]] == [item_id(12)]
     (item,) = memory.observations([item_id(12)]).items
     ids = [item_id(14), 9999, item_id(12), f"#{item_id(12)}", 9999, item.uuid[:32], -(2**53 - 1)]
-    found = ask(tools, "get_observations", ids=ids)
-    assert [row["id"] for row in found["observations"]] == [item_id(14), item_id(12)]
-    assert found["missing_ids"] == [9999, -(2**53 - 1)]
+    answer = tools["get_observations"].call({"ids": ids})
+    assert [row["id"] for row in answer.result["observations"]] == [item_id(14), item_id(12)]
+    assert answer.result["missing_ids"] == [9999, -(2**53 - 1)]
+    assert answer.text.endswith("\n\nno such id: 9999, -9007199254740991")
 
 
 def test_what_is_out_of_range_is_refused(tools: Tools) -> None:

@@ -68,10 +68,9 @@ def test_a_timeline_shows_positions_and_details_hold_everything() -> None:
     entries = tuple(TimelineEntry(position=position, item=ITEM) for position in (-1, 0, 2))
     lines = render.timeline(Timeline(anchor=ITEM, entries=entries), name).splitlines()
     assert [line[:7] for line in lines[::2]] == ["-1 #142", "±0 #142", "+2 #142"]
-    shown = render.details([ITEM], name, missing=(7, 8))
+    shown = render.detail(ITEM, name)
     for text in ("45 lines in\n    verify()", "fact: verify(): +45 -3", "modified: src/auth.ts"):
         assert text in shown
-    assert shown.endswith("no such id: 7, 8")
 
 
 def test_a_summary_is_shown_by_its_answers() -> None:

@@ -93,12 +93,8 @@ class DirectoryTools(VaultTools):
             target = destination_path or destination_folder
             return self._move_all(vault, identifier, target, output_format)
         file = vault.exact(identifier)
-        name = file.path.rpartition("/")[2]
-        target = (
-            vault.path_of(destination_folder, name)
-            if destination_folder.strip()
-            else vault.path_of("", destination_path.strip())
-        )
+        name = destination_path.strip() or file.path.rpartition("/")[2]
+        target = vault.path_of(destination_folder, name)
         if target == file.path:
             raise BadInput(f"{file.path} is there already", hint="name another path")
         kept = vault.files.move(vault.folder, file.path, target)
@@ -143,7 +139,7 @@ class DirectoryTools(VaultTools):
             undo=UNSET if number is None else number,
         )
         about = [f"**Source:** `{source}`", f"**Destination:** `{target}`"]
-        text = _summary(vault, ("Move", "moved"), about, (done, failed), way_back(number))
+        text = _summary(vault, "Move", about, (done, failed), way_back(number))
         return as_answer(text, result, output_format)
 
     @offered("Delete a note", is_read_only=False, is_destructive=True)
@@ -166,7 +162,7 @@ class DirectoryTools(VaultTools):
                 raise _no_files(identifier) from error
             about = [f"**Directory:** `{identifier}`"]
             done = list(gone)
-            text = _summary(vault, ("Delete", "deleted"), about, (done, []), way_back(number))
+            text = _summary(vault, "Delete", about, (done, []), way_back(number))
             deleted = {
                 "deleted": True,
                 "is_directory": True,
@@ -290,14 +286,9 @@ def _no_files(directory: str) -> NotFound:
 
 
 def _summary(
-    vault: Vault,
-    act: tuple[str, str],
-    about: list[str],
-    files: tuple[list[str], list[str]],
-    after: list[str],
+    vault: Vault, act: str, about: list[str], files: tuple[list[str], list[str]], after: list[str]
 ) -> str:
-    done, failed = files
-    past = act[1]
+    (done, failed), past = files, f"{act.lower().removesuffix('e')}ed"
     lines = [
         f"# Directory {past.capitalize()} {'With Errors' if failed else 'Successfully'}",
         "",
@@ -308,7 +299,7 @@ def _summary(
         f"- Successfully {past}: {len(done)}",
         f"- Failed: {len(failed)}",
     ]
-    for head, each in ((f"{past.capitalize()} Files", done), (f"{act[0]} Errors", failed)):
+    for head, each in ((f"{past.capitalize()} Files", done), (f"{act} Errors", failed)):
         if each:
             lines += ["", f"## {head}", *(f"- `{path}`" for path in each)]
     return "\n".join([*lines, *after, "", f"<!-- Project: {vault.name} -->"])
@@ -335,7 +326,7 @@ def _nodes_of(vault: Vault, dir_name: str, depth: int, glob: str) -> list[Row]:
         named = "/".join(parts[inside:]) if "/" in glob else parts[-1]
         if len(parts) <= inside + depth and fnmatchcase(named.lower(), glob or "*"):
             files.append(path)
-    listed = [_node(path, is_file=False) for path in sorted(folders)]
+    listed = [_node(path, file_path=None, type="directory") for path in sorted(folders)]
     items = vault.items(notes[path] for path in files if path in notes)
     found = []
     for path in sorted(files, key=lambda path: (path.rpartition("/")[2].lower(), path)):
@@ -355,18 +346,12 @@ def _nodes_of(vault: Vault, dir_name: str, depth: int, glob: str) -> list[Row]:
     return found if glob else [*listed, *found]
 
 
-def _node(path: str, *, is_file: bool = True, **known: Any) -> Row:  # noqa: ANN401 - fields below
-    """Return a folder or a file of a listing, null where nothing is known of a field."""
+def _node(path: str, **known: Any) -> Row:  # noqa: ANN401 - fields below
+    """Return a file of a listing, or with its own fields a folder, null where one is not known."""
     unknown = ("title", "permalink", "external_id", "entity_id", "note_type", "content_type")
-    return {
-        "name": path.rpartition("/")[2],
-        "file_path": path if is_file else None,
-        "directory_path": f"/{path}",
-        "type": "file" if is_file else "directory",
-        "children": (),
-        **dict.fromkeys((*unknown, "updated_at")),
-        **known,
-    }
+    node: Row = {"name": path.rpartition("/")[2], "file_path": path, "directory_path": f"/{path}"}
+    node |= {"type": "file", "children": ()}
+    return {**node, **dict.fromkeys((*unknown, "updated_at")), **known}
 
 
 def _listing(result: Row, dir_name: str, depth: int, glob: str) -> str:

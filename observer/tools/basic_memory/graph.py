@@ -37,12 +37,15 @@ Timeframe = Annotated[str, Meta(description='How far back: "7d", "2 weeks", "yes
 
 
 class Entry(NamedTuple):
-    """Something new: when it changed, its row, and its line in a list under a head."""
+    """Something new in a note, and its line in a list under a head."""
 
-    at_ms: int
-    row: Row
+    file: NoteFile
+    kind: str
+    title: str
+    permalink: str
     line: str
     head: str = ""
+    project: str = ""
 
 
 class GraphTools(VaultTools):
@@ -127,14 +130,24 @@ class GraphTools(VaultTools):
         chosen = vaults[0] if len(vaults) == 1 else None
         first = (page - 1) * page_size
         entries = [
-            entry if chosen else entry._replace(row=entry.row | {"project": vault.name})
+            entry if chosen else entry._replace(project=vault.name)
             for vault in vaults
             for entry in islice(_entries(vault, type, since, depth), first + page_size + 1)
         ]
-        entries.sort(key=lambda entry: -entry.at_ms)
+        entries.sort(key=lambda entry: -entry.file.updated_ms)
         shown = entries[first : first + page_size]
         has_more = first + page_size < len(entries)
-        items = [entry.row for entry in shown]
+        items = [
+            row(
+                type=entry.kind,
+                title=entry.title,
+                permalink=entry.permalink,
+                file_path=entry.file.path,
+                created_at=iso(entry.file.created_ms),
+                project=entry.project or UNSET,
+            )
+            for entry in shown
+        ]
         result = {"items": items, "has_more": has_more}
         if output_format == "json":
             return ToolResult(orjson.dumps(items).decode(), result, is_json=True)
@@ -152,9 +165,9 @@ class GraphTools(VaultTools):
 def around(
     vault: Vault, file: NoteFile, depth: int, since: int, *, most: int | None = None
 ) -> tuple[list[Edge], list[NoteFile]]:
-    """Return the relations within some steps of a note, as far as it changed since, and their ends.
+    """Return relations some steps around a note to notes changed since, and these, nearest first.
 
-    The nearest notes come first; of each level of depth there are `most` at most.
+    Of each level of depth there are `most` at most.
     """
     edges: list[Edge] = []
     seen, level = {file.item: file}, [file]
@@ -312,7 +325,7 @@ def _entries(vault: Vault, types: Sequence[str], since: int, depth: int) -> Iter
     for start in range(0, len(files), AT_ONCE):
         some = files[start : start + AT_ONCE]
         found = [entry for kind, of in shown.items() if kind in wanted for entry in of(vault, some)]
-        yield from sorted(found, key=lambda entry: -entry.at_ms)
+        yield from sorted(found, key=lambda entry: -entry.file.updated_ms)
 
 
 def _notes(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
@@ -320,7 +333,7 @@ def _notes(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
     for file in files:
         folder = file.path.rpartition("/")[0]
         line = f"  • {file.title}{f' ({folder})' if folder else ''} [id: {_uuid(known, file)}]"
-        yield _entry(file, "entity", file.title, file.permalink, line)
+        yield Entry(file, "entity", file.title, file.permalink, line)
 
 
 def _lines(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
@@ -328,7 +341,7 @@ def _lines(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
     for file in files:
         for claim in claims.get(file.item, ()):
             at, line = observation_permalink(file, claim), f"    - {claim.text}"
-            yield _entry(file, "observation", file.title, at, line, claim.category or "note")
+            yield Entry(file, "observation", file.title, at, line, claim.category or "note")
 
 
 def _relations(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
@@ -337,20 +350,7 @@ def _relations(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
         for edge in edges.get(file.item, ()):
             line = f"  • [[{file.title}]] → {edge.relation.kind} → [[{edge.to}]]"
             title = f"{file.title} -> {edge.to}"
-            yield _entry(file, "relation", title, relation_permalink(edge), line)
-
-
-def _entry(
-    file: NoteFile, kind: str, title: str, permalink: str, line: str, head: str = ""
-) -> Entry:
-    row = {
-        "type": kind,
-        "title": title,
-        "permalink": permalink,
-        "file_path": file.path,
-        "created_at": iso(file.created_ms),
-    }
-    return Entry(file.updated_ms, row, line, head)
+            yield Entry(file, "relation", title, relation_permalink(edge), line)
 
 
 def _text(shown: Sequence[Entry]) -> list[str]:
@@ -362,14 +362,14 @@ def _text(shown: Sequence[Entry]) -> list[str]:
         "relation": "**🔗 Recent Connections ({}):**",
     }
     for kind, head in heads.items():
-        of_kind = [entry for entry in shown if entry.row["type"] == kind]
+        of_kind = [entry for entry in shown if entry.kind == kind]
         if not of_kind:
             continue
         lines += [""] if lines else []
         lines.append(head.format(len(of_kind)))
         for category in dict.fromkeys(entry.head for entry in of_kind):
             same = [
-                f"{entry.line} in {entry.row['project']}" if "project" in entry.row else entry.line
+                f"{entry.line} in {entry.project}" if entry.project else entry.line
                 for entry in of_kind
                 if entry.head == category
             ]

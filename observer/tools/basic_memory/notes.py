@@ -126,10 +126,10 @@ def _in_section(text: str, edit: TextEdit) -> str:
         rest = lines[place + 1 :]
         gap = [""] if rest and rest[0].strip() else []
         return "\n".join([*lines[: place + 1], content, *gap, *rest])
-    level = _level(lines[place]) if edit.with_subsections else 6
-    end = next(
-        (each for each in headings if each > place and _level(lines[each]) <= level), len(lines)
-    )
+    levels = {each: len(lines[each]) - len(lines[each].lstrip("#")) for each in headings}
+    least = levels[place] if edit.with_subsections else 6
+    behind = (each for each in headings if each > place and levels[each] <= least)
+    end = next(behind, len(lines))
     return "\n".join([*lines[: place + 1], content, *lines[end:]])
 
 
@@ -141,10 +141,6 @@ def _headings(lines: list[str]) -> list[int]:
         elif not fence and _HEADING.fullmatch(line.rstrip()):
             found.append(number)
     return found
-
-
-def _level(heading: str) -> int:
-    return len(heading) - len(heading.lstrip("#"))
 
 
 SUGGESTED = 5

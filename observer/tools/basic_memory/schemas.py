@@ -79,11 +79,7 @@ class Statements(NamedTuple):
 
 
 def read_schema(fields: Mapping[str, Any], *, entity: str) -> Schema:
-    """Return the schema that the frontmatter of a note declares.
-
-    Args:
-        fields: the frontmatter.
-        entity: the type of the notes it is for, where the frontmatter names none.
+    """Return the schema that frontmatter declares, for notes of a type (`entity`) or its own.
 
     Raises:
         BadInput: it declares none, or a field is malformed.
@@ -246,11 +242,8 @@ class _TypedNotes:
     def of_type(self, name: str) -> list[NoteFile]:
         """Return the notes of a type; without one all that are no schemas."""
         wanted = plain(name)
-        return [
-            file
-            for file in self._files
-            if (plain(file.type) == wanted if wanted else plain(file.type) != SCHEMA)
-        ]
+        kinds = ((file, plain(file.type)) for file in self._files)
+        return [file for file, kind in kinds if (kind == wanted if wanted else kind != SCHEMA)]
 
     def for_type(self, name: str) -> Schema | None:
         """Return the schema for notes of a type; BadInput if it is malformed."""
@@ -419,9 +412,8 @@ def _report_text(result: Row) -> str:
         ]
         lines.append("")
     for each in result["results"]:
-        lines.append(
-            f"- **{each['note_identifier']}** — {'valid' if each['passed'] else 'INVALID'}"
-        )
+        outcome = "valid" if each["passed"] else "INVALID"
+        lines.append(f"- **{each['note_identifier']}** — {outcome}")
         lines += [f"  - warning: {problem}" for problem in each["warnings"]]
         lines += [f"  - error: {problem}" for problem in each["errors"]]
     return "\n".join(lines)

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta
 
 import observer
 from observer import __version__
+from observer.core.client_variables import client_variable
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, remedy
 from observer.core.model import iso
@@ -24,13 +25,13 @@ from observer.tools.basic_memory.notes import FileNoteTools
 from observer.tools.basic_memory.schemas import SchemaTools
 from observer.tools.basic_memory.selection import SearchType, Wanted, moment_or_since_ms
 from observer.tools.basic_memory.vault import (
+    CONSTRAINT,
     FIRST_WITHIN_S,
     Format,
     ProjectName,
     Vault,
     VaultTools,
     as_answer,
-    constraint,
     table,
 )
 from observer.tools.tool import Row, ToolResult, as_json, offered, row
@@ -133,7 +134,8 @@ def _found(
     vaults: Sequence[Vault], wanted: Wanted, first: int, size: int, output_format: Format
 ) -> ToolResult:
     """Return hits from the first-th on; of words that no note holds what is near them."""
-    if wanted.is_empty:
+    asked = (wanted.query, wanted.types, wanted.entity_types, wanted.categories, wanted.metadata)
+    if wanted.after_ms is None and not any(asked):
         raise BadInput("No search criteria", hint=f"name at least one of: {CRITERIA}")
     hits, total = _of_all(vaults, wanted, first + size)
     notice = ""
@@ -213,12 +215,12 @@ class ProjectTools(VaultTools):
     @offered("List note folders")
     def list_memory_projects(self, output_format: Format = "text") -> ToolResult:
         """List the note folders: path, notes, last sync, and which is the default."""
-        default = self._default()
-        found: list[Row] = [
+        default = meant.name if (meant := self._default()) else None
+        found = [
             {
                 "name": vault.name,
                 "path": vault.folder.path,
-                "is_default": default is not None and default.name == vault.name,
+                "is_default": default == vault.name,
                 "note_count": len(files),
                 "last_change": iso(max(file.updated_ms for file in files)) if files else None,
                 "last_sync": None if vault.synced_ms is None else iso(vault.synced_ms),
@@ -226,10 +228,11 @@ class ProjectTools(VaultTools):
             for vault in map(self._opened, self._reachable())
             for files in [vault.notes()]
         ]
-        result = {"projects": found, "default_project": default.name if default else None}
+        result = {"projects": found, "default_project": default}
         lines = [
             f"- {each['name']}: {each['note_count']} notes in {each['path']}"
-            f"{' (default)' * each['is_default']}, last sync {each['last_sync'] or 'unknown'}"
+            + " (default)" * (each["name"] == default)
+            + f", last sync {each['last_sync'] or 'unknown'}"
             for each in found
         ]
         text = "\n".join(["Available projects:", *lines] if lines else [NO_FOLDER])
@@ -271,13 +274,12 @@ class ProjectTools(VaultTools):
         """Let a note folder be one no more; its files stay on the disk. Ask the person first."""
         self._refuse_if_constrained()
         gone = self._memory.files.remove(project_name.strip())
-        text = (
-            f"{_about('removed', gone)}\nIts files remain on disk; add it again to find its notes."
-        )
+        kept = "Its files remain on disk; add it again to find its notes."
+        text = f"{_about('removed', gone)}\n{kept}"
         return ToolResult(text, {"name": gone.name, "path": gone.path, "deleted": True})
 
     def _refuse_if_constrained(self) -> None:
-        if name := constraint():
+        if name := client_variable(CONSTRAINT):
             raise BadInput(
                 f"this client may use the note folder {name[:200]!r} alone",
                 hint="unset BASIC_MEMORY_MCP_PROJECT in the client's settings of this server",
