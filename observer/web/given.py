@@ -21,7 +21,7 @@ from observer.search.query import day_start_ms
 from observer.store.reader import Spent
 from observer.tools import hook_output
 from observer.tools.hook_output import explained, given
-from observer.web.view import WebPage, WebRequest, number_in, projects, shared
+from observer.web.site import WebPage, WebRequest, number_in, projects, shared
 
 DAY_MS = 86_400_000
 DAYS = 30

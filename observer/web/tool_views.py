@@ -10,9 +10,8 @@ from base64 import b64encode
 
 from markupsafe import Markup
 
-from observer.tools.rows import REASONS
 from observer.web.app import FOLDER, templates
-from observer.web.pages import signal_name
+from observer.web.pages import SIGNALS
 
 _TITLES = {"search": "Search", "timeline": "Timeline", "review": "Review"}
 _BLANK: dict[str, str | int] = dict.fromkeys(("type", "title", "branch", "author"), "")
@@ -27,7 +26,7 @@ def tool_view(name: str) -> str:
         name=name, title=_TITLES[name],
         style=Markup(style), style_hash=_hash(style),  # noqa: S704 - ours
         script=Markup(script), script_hash=_hash(script),  # noqa: S704 - ours
-        signals={signal: signal_name(signal) for signal in REASONS},
+        signals=SIGNALS,
         blank=_BLANK, no_name=lambda _: "", no_labels=lambda _: (),
     )  # fmt: skip
     return text.lstrip()

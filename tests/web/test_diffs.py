@@ -10,7 +10,7 @@ from observer.core.events import AnyBody, Command, Edit, Event, FileWrite, Promp
 from observer.core.model import Recorded, item_id
 from observer.core.paths import Home
 from observer.store.database import SqliteStore
-from observer.web.diffs import FOLDED, MOST_LINES, diffs_in, diffs_of
+from observer.web.sessions import MOST_LINES, diffs_in, diffs_of
 from tests.support import Git, pipeline_over, record_by
 from tests.tools.conftest import NOW_MS, an_item
 from tests.web.conftest import Browser
@@ -27,7 +27,7 @@ def signs(*events: Recorded) -> list[str]:
     return ["".join(sign + text for sign, text in one.lines) for one in diffs_of(events)]
 
 
-def test_an_edit_is_compared_line_by_line_and_a_long_one_is_cut_and_folded() -> None:
+def test_an_edit_is_compared_line_by_line_and_a_long_one_is_cut() -> None:
     edits = (Edit(old="a\nb\nc", new="a\nB\nc"), Edit(new="d"))
     assert signs(written(edits=edits)) == [" a-b+B c@+d"]
     assert signs(written(operation="create", content="a\nb")) == ["+a+b"]
@@ -39,9 +39,6 @@ def test_an_edit_is_compared_line_by_line_and_a_long_one_is_cut_and_folded() -> 
     old = "a\n" * (MOST_LINES + 1)
     (found,) = diffs_of([written(edits=(Edit(old=old, new="a"),))])
     assert (found.added, found.removed, found.path) == (1, MOST_LINES + 1, "cart.py")
-    (found,) = diffs_of([written(content="<b>\n" * (FOLDED + 3))])
-    assert found.folded == 3
-    assert (found.first.count("&lt;b&gt;"), found.rest.count("&lt;b&gt;")) == (FOLDED, 3)
 
 
 @pytest.mark.parametrize(
@@ -96,11 +93,14 @@ def session_of(browser: Browser) -> str:
 def test_a_session_shows_its_edits_and_outputs(browser: Browser, shop: Shop) -> None:
     edit = FileWrite(path=f"{shop.folder}/cart.py", edits=(Edit(old="net", new="<gross>"),))
     ran = Command(command="make all", output="built <well>", exit_code=0)
-    shop.did(Prompt("Make prices gross"), edit, edit, ran, Reply("Done"))
+    long = FileWrite(path=f"{shop.folder}/till.py", content="<b>\n" * 43)
+    shop.did(Prompt("Make prices gross"), edit, edit, ran, long, Reply("Done"))
     text = browser.get(f"/session/{session_of(browser)}").text
     assert text.count('<span class="add">+&lt;gross&gt;</span>') == 2
     assert "built &lt;well&gt;" in text
     assert "Edits of this turn" in text
+    first, rest = text.split("<summary>3 more lines</summary>")
+    assert (first.count("+&lt;b&gt;"), rest.count("+&lt;b&gt;")) == (40, 3)
 
 
 def test_edits_are_shown_of_a_turn_and_of_a_file(browser: Browser, shop: Shop) -> None:
