@@ -34,12 +34,9 @@ class ChatGpt(Tools):
         Use it first; then fetch the few results that matter.
         """
         found = self._view().search(query, limit=RESULTS)
-        matches = row(
-            results=[_match(hit.item) for hit in found.hits],
-            notice=found.notice or UNSET,
-            degraded=found.degraded or UNSET,
-        )
-        return as_json(matches)
+        matches = [_match(hit.item) for hit in found.hits]
+        said = {"notice": found.notice or UNSET, "degraded": found.degraded or UNSET}
+        return as_json(row(results=matches, **said))
 
     @offered("Fetch an item")
     def fetch(
@@ -52,16 +49,11 @@ class ChatGpt(Tools):
         if not fetched.items:
             raise NotFound(f"no item {handle[:80]!r}", hint="search for it first")
         (item,) = fetched.items
-        project = self._memory.project_names()(item.project_id)
-        metadata = {
-            "type": item.type,
-            "project": project,
-            "created_at": iso(item.created_ms),
-            "validity": "; ".join(labels(item)),
-        }
-        text = render.detail(item, lambda _: project)
-        metadata = {name: text for name, text in metadata.items() if text}
-        return as_json({**_match(item), "text": text, "metadata": metadata})
+        name = self._memory.project_names()
+        metadata = {"type": item.type, "project": name(item.project_id)}
+        metadata |= {"created_at": iso(item.created_ms), "validity": "; ".join(labels(item))}
+        known = {field: text for field, text in metadata.items() if text}
+        return as_json({**_match(item), "text": render.detail(item, name), "metadata": known})
 
 
 def _match(item: Item) -> Row:

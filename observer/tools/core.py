@@ -328,13 +328,12 @@ def _related_lines(found: Related, name: ProjectName, notice: str) -> Iterator[s
     yield f"{_shown(found.name)} · {what} · {counted(found.total, 'item')}, {last}"
     if notice:
         yield f"({notice})"
-    if found.files:
-        yield f"files: {_listed([f'{_shown(one.name)} {one.count}' for one in found.files])}"
-    if found.people:
-        shown = [
-            f"{_shown(one.name)} {one.count}, {ago(now - one.last_ms)}" for one in found.people
-        ]
-        yield f"people: {_listed(shown, '; ')}"
+    files = [f"{_shown(one.name)} {one.count}" for one in found.files]
+    people = [f"{_shown(one.name)} {one.count}, {ago(now - one.last_ms)}" for one in found.people]
+    for label, by, shown in (("files", ", ", files), ("people", "; ", people)):
+        rest = [f"{len(shown) - MOST_SHOWN} more"] if shown[MOST_SHOWN:] else []
+        if shown:
+            yield f"{label}: {by.join([*shown[:MOST_SHOWN], *rest])}"
     for group in found.groups:
         more = f", the newest {len(group.items)}" if group.total > len(group.items) else ""
         yield f"{group.sort} ({group.total:,}{more}):"
@@ -342,11 +341,6 @@ def _related_lines(found: Related, name: ProjectName, notice: str) -> Iterator[s
     if found.relations:
         yield "relations:"
         yield from (f"  #{item} {_shown(str(one))}" for item, one in found.relations[:MOST_SHOWN])
-
-
-def _listed(shown: Sequence[str], by: str = ", ") -> str:
-    more = f"{by}{len(shown) - MOST_SHOWN} more" if shown[MOST_SHOWN:] else ""
-    return by.join(shown[:MOST_SHOWN]) + more
 
 
 def _count(one: NamedCount) -> Row:

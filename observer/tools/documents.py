@@ -6,20 +6,19 @@ Text from the memory is always shown as labelled, fenced data.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from urllib.parse import quote, unquote
 
 from observer.core import moment
 from observer.core.errors import NotFound
 from observer.core.model import Project
 from observer.memory.accounts import uncommitted_at
-from observer.memory.api import Memory
 from observer.search.rank import clean
 from observer.search.recent_sessions import Uncommitted
 from observer.search.start import Exists, Start, StartRequest
 from observer.tools import render
 from observer.tools.fence import fenced, marked, without_links
 from observer.tools.note_api import pair_lines
+from observer.tools.tool import Tools
 
 CONTEXT_TOKENS = 1000
 RESUME_SESSIONS = 3
@@ -44,18 +43,14 @@ _PROJECT, _SESSION = ("observer://project/", "/context"), ("observer://session/"
 _ITEM = ("observer://item/", "")
 
 
-class Documents:
-    """The documents of one memory; arguments as of `Tools`."""
+class Documents(Tools):
+    """The documents of one memory."""
 
     KINDS = (
         (CONTEXT, "project-context", "What matters in a project: decisions, then recent work."),
         (SUMMARY, "session-summary", "What a session asked, learned, did and left open."),
         (ITEM, "item", "Everything that is known about one item."),
     )
-
-    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
-        self._memory = memory
-        self._here = here
 
     def suggested(self) -> list[tuple[str, str, str]]:
         """Return (uri, name, title) of the project here, then of its last sessions."""
@@ -107,7 +102,7 @@ class Documents:
         if not found.lines:
             return ""
         shown = "\n".join([*[notice] * bool(notice), *map(render.card_line, found.lines)])
-        return f"{_label(project)}{fenced(without_links(shown))}\n"
+        return f"{_LABEL.format(project=_name(project))}{fenced(without_links(shown))}\n"
 
     def start(
         self,
@@ -119,13 +114,12 @@ class Documents:
         exists: Exists | None = None,
     ) -> Start:
         """Return the lines of `context`, and those that did not fit its budget."""
-        frame = _label(project) + fenced("") + "\n"
+        frame = _LABEL.format(project=_name(project)) + fenced("") + "\n"
         request = StartRequest(
             project_id=project.id, budget_tokens=tokens - render.tokens(frame), client=client
         )
         here = self._here()
-        memory = self._memory.at(here) if here else self._memory
-        return memory.start(
+        return (self._view() if here else self._memory).start(
             request,
             lambda line: render.tokens(render.card_line(line) + "\n"),
             uncommitted=uncommitted or uncommitted_at(project, here),
@@ -141,7 +135,7 @@ class Documents:
 
     def item(self, handle: str) -> str:
         """Return all that is known about an item as fenced data; raises as `Memory.resolve`."""
-        fetched = self._memory.at(self._here()).observations([self._memory.resolve(handle)])
+        fetched = self._view().observations([self._memory.resolve(handle)])
         if not fetched.items:
             raise NotFound(f"no item {handle!r}", hint="search for it first")
         return f"{marked(render.detail(fetched.items[0]))}\n"
@@ -180,10 +174,6 @@ class Documents:
     def _project_here(self) -> Project | None:
         folder = self._here()
         return self._memory.project_at(folder) if folder else None
-
-
-def _label(project: Project) -> str:
-    return _LABEL.format(project=_name(project))
 
 
 def _name(project: Project) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -31,8 +31,8 @@ from observer.tools.tool import Row
 
 MOST_CHARACTERS = 10_000
 """Claude Code and Cursor cut longer context, or move it to a file that few models read."""
-ANYONES = "CONTEXT.md"
-"""The file for a client without one of its own."""
+ANY, ANYONES = "CONTEXT.*", "CONTEXT.md"
+"""All files of a folder, and the one for a client without one of its own."""
 SESSIONS = 40
 """Sessions looked at, newest first, for the clients that get a file."""
 
@@ -48,10 +48,9 @@ def write(
 ) -> int:
     """Bring the files of every root of a project up to date; return how many were written.
 
-    There is one file for any client, and one for each client that worked here, whose resume card
-    shows what others did since its own last session. Files of a root that is gone, or of a project
-    without memory, are removed. `uncommitted` asks git about paths under a root; None believes the
-    sessions. `notice` is the first line of each file.
+    One is for any client, one for each that worked here, with what others did since. Files of a
+    root that is gone, or of a project without memory, are removed. `uncommitted` asks git about
+    paths under a root; None believes the sessions. `notice` is the first line of each file.
 
     Raises:
         OSError: the home cannot be written.
@@ -83,7 +82,7 @@ def write(
         contents = {ANYONES: text.encode()}
         for client, shown in (dict.fromkeys(wrapping, text) | own).items():
             contents[client.context_file] = (client.wrap_context or str.encode)(shown)
-        for file in set(_files(folder)) - {folder / name for name in contents}:
+        for file in set(folder.glob(ANY)) - {folder / name for name in contents}:
             file.unlink()  # of a client that was not at work lately
         written += sum(_replace(folder / name, content) for name, content in contents.items())
     return written
@@ -101,9 +100,7 @@ def shown_from(home: Home, folder: str) -> str:
 
 
 def given_at_start(home: Home, session: Session) -> Giving | None:
-    """Return what the hook printed as a session began; None where that is not known.
-
-    It is the file that is there now, unless that was written since.
+    """Return what the hook printed as a session began: the file of now, None if it is newer.
 
     Raises:
         OSError: the file cannot be read.
@@ -134,10 +131,7 @@ _SHOWN = re.compile(r"(?:^|\\n)#(\d{1,18}) ", re.MULTILINE)
 
 
 def given(memory: Memory, folder: str, *, project: str | None, client: str) -> Start:
-    """Return what a session of a client is given at its start in a project, or in a folder.
-
-    Where no file was written yet, that is what it would hold.
-    """
+    """Return what a session of a client is given at its start in a project, or in a folder."""
     named = memory.project(project) if project else None
     folder = named.roots[-1] if named and named.roots else folder
     root = shown_from(home(), folder)
@@ -198,10 +192,6 @@ def mirror(home: Home, root: str) -> Path:
     return home.context / "by-path" / root.lstrip("/")
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    return folder.glob("CONTEXT.*")
-
-
 def _replace(path: Path, content: bytes) -> bool:
     try:
         if read_plain(path) == content:
@@ -213,7 +203,7 @@ def _replace(path: Path, content: bytes) -> bool:
 
 
 def _remove(folder: Path, home: Home) -> None:
-    for file in _files(folder):
+    for file in folder.glob(ANY):
         file.unlink(missing_ok=True)
     top = home.context / "by-path"
     while folder != top and top in folder.parents:
@@ -241,10 +231,7 @@ def printed(known: Reminder, *, client: str, event: str) -> bytes:
 
 
 def text(known: Reminder) -> str:
-    """Return a reminder as one labelled line; "" where it would have to cut a command.
-
-    A command is shown whole or not at all, between backticks in the one line.
-    """
+    """Return a reminder as one labelled line; "" where it would have to cut a command."""
     said = f"{known.instead}." if known.instead else ""
     if said and known.sort == "form":
         commands = (known.failed, known.instead)

@@ -28,7 +28,7 @@ get_context at the start of a session; search before a task; then get_observatio
 records, timeline(anchor_id) for what happened before and after.\
 """
 
-SEMANTIC, FTS5, RECENCY, PROJECT = 0.45, 0.35, 0.10, 0.10
+WEIGHTS = {"semantic": 0.45, "fts5": 0.35, "recency": 0.10, "project_match": 0.10}
 """What each signal counts for with a query. Source: the document."""
 LEAST_CUT = 25
 """Tokens from which on an item is cut to what is left of the budget; else it is left out."""
@@ -133,12 +133,8 @@ class Kiro(Tools):
         packed = self._view().context(
             asked.uuid, budget_tokens=LARGEST, query=query, costs=_FREE, has_card=False
         )
-        entries = sorted(
-            packed.entries,
-            key=lambda entry: (
-                not is_knowledge(entry.hit.item), -_worth(entry.hit) if query else 0.0
-            ),
-        )  # fmt: skip
+        ranked = sorted(packed.entries, key=lambda one: -_worth(one.hit) if query else 0.0)
+        entries = sorted(ranked, key=lambda one: not is_knowledge(one.hit.item))
         items, used = self._fitting(entries, token_budget, is_asked=bool(query))
         summaries = self._summaries([each.item for each in packed.summaries])
         found = {"project": asked.name, "items": items, "summaries": summaries}
@@ -156,13 +152,8 @@ class Kiro(Tools):
             if (cost := render.tokens(text)) <= left:
                 left -= cost
                 score = clamped(_worth(entry.hit)) if is_asked else entry.hit.score
-                signals = entry.hit.signals
-                shown = {
-                    "semantic": round(signals.semantic, 4),
-                    "fts5": round(signals.fts5, 4),
-                    "recency": round(signals.recency, 4),
-                    "projectMatch": round(signals.project_match, 4),
-                }
+                shown = {name: round(getattr(entry.hit.signals, name), 4) for name in WEIGHTS}
+                shown["projectMatch"] = shown.pop("project_match")
                 more = {"content": text, "score": round(score, 4), "signals": shown}
                 found.append(_row(ITEM, entry.hit.item, name, **more))
         return found, budget - left
@@ -177,14 +168,11 @@ class Kiro(Tools):
         sessions = self._memory.session_names(item.session_id or 0 for item in items)
         return [
             _row(
-                SUMMARY,
-                item,
-                name,
-                session_id=sessions.get(item.session_id or 0, ""),
+                SUMMARY, item, name, session_id=sessions.get(item.session_id or 0, ""),
                 **{field: getattr(item.summary, field, "") or None for field in render.ANSWERS},
             )
             for item in items
-        ]
+        ]  # fmt: skip
 
 
 _FREE = TokenCosts(entry=lambda _: 0, summary=lambda _: 0, line=lambda _: 0, overhead=0)
@@ -193,13 +181,7 @@ _FREE = TokenCosts(entry=lambda _: 0, summary=lambda _: 0, line=lambda _: 0, ove
 
 def _worth(hit: Hit) -> float:
     """Return the document's score of what was found for a query; it may exceed 1."""
-    signals = hit.signals
-    worth = (
-        SEMANTIC * signals.semantic
-        + FTS5 * signals.fts5
-        + RECENCY * signals.recency
-        + PROJECT * signals.project_match
-    )
+    worth: float = sum(part * getattr(hit.signals, name) for name, part in WEIGHTS.items())
     return worth * (KNOWLEDGE_FACTOR if is_knowledge(hit.item) else 1)
 
 

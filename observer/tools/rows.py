@@ -1,7 +1,6 @@
-"""Rows of the core tools: short ones of lists and contexts, and full ones, each by one function.
+"""Rows of the core tools: short ones of lists, which say no more than the text, and full ones.
 
-Clients such as Claude Code pass a model the JSON of an answer, not its text, so the JSON of a list
-says no more than the text. The full rows of `get_observations` are a contract with clients.
+Clients pass models the JSON. The full rows of `get_observations` are a contract with clients.
 """
 
 from __future__ import annotations
@@ -23,10 +22,9 @@ from observer.tools.tool import Row, row
 
 
 def search_result(found: SearchHits, name: ProjectName, excerpts: Sequence[str]) -> Row:
-    """Return the hits of a search with their `excerpts`, summaries in a list of their own.
+    """Return hits with their `excerpts` and scores (0 to 1), summaries in a list of their own.
 
-    By `score` (0 to 1) the two lists can be put into one order; `why` says that a hit is shown for
-    another reason than that it holds words of the query.
+    `why` says that a hit is shown for another reason than that it holds words of the query.
     """
     lines = [
         item_line(hit.item, name, text)
@@ -42,10 +40,7 @@ def search_result(found: SearchHits, name: ProjectName, excerpts: Sequence[str])
 
 
 def item_line(item: Item, name: ProjectName, excerpt: str = "") -> Row:
-    """Return an item as a line of a list; `text` is its excerpt, `validity` its labels.
-
-    What lies only on the server of a share has the id 0, and is fetched by its `uuid`.
-    """
+    """Return an item as a line of a list; what lies only on a server has the id 0 and a `uuid`."""
     return row(
         id=item.id,
         uuid=UNSET if item.id else item.uuid,
@@ -121,10 +116,7 @@ _SHELL = len('{"id":0,"type":"","title":"","content":"","created_at":""}') + len
 
 
 def observation(item: Item, name: ProjectName) -> Row:
-    """Return an item in full; the text of a note is in `text`, of any other in `narrative`.
-
-    `answers` is what the summary of a session says, by its fields.
-    """
+    """Return an item in full; the text of a note is in `text`, of any other in `narrative`."""
     is_note = item.kind == "note"
     return row(
         id=item.id,
