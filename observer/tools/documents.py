@@ -142,7 +142,7 @@ class Documents(Tools):
 
     def resume(self, handle: str) -> str:
         """Return the prompt to go on where sessions stopped; raises as `Memory.project`."""
-        project = self._meant(handle)
+        project = (None if handle else self._project_here()) or self._memory.project(handle)
         sessions = self._memory.sessions(project=project.uuid, limit=RESUME_SESSIONS)
         ran = (one.summary for one in self._memory.accounts.runs(sessions))
         summaries = "\n\n".join(render.detail(one) for one in ran if one and not one.suspicion)
@@ -156,7 +156,7 @@ class Documents(Tools):
 
     def review(self, handle: str) -> str:
         """Return the prompt to settle which of near notes hold; raises as `Memory.project`."""
-        project = self._meant(handle)
+        project = (None if handle else self._project_here()) or self._memory.project(handle)
         found = self._memory.pairs.open(project, limit=REVIEWED)
         pairs = "\n".join(map(pair_lines, found.pairs))
         return (
@@ -167,9 +167,6 @@ class Documents(Tools):
             "newer replaces or amends the older, both stand, or both are merged.\n\n"
             f"{fenced(without_links(pairs or 'no pair is open'))}"
         )
-
-    def _meant(self, handle: str) -> Project:
-        return (None if handle else self._project_here()) or self._memory.project(handle)
 
     def _project_here(self) -> Project | None:
         folder = self._here()

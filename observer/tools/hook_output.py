@@ -69,7 +69,7 @@ def write(
         render = partial(
             documents.context,
             project,
-            tokens=budget(settings),
+            tokens=min(settings.context_tokens, MOST_CHARACTERS // 4),
             uncommitted=look,
             exists=partial(existing, root),
             notice=notice,
@@ -86,11 +86,6 @@ def write(
             file.unlink()  # of a client that was not at work lately
         written += sum(_replace(folder / name, content) for name, content in contents.items())
     return written
-
-
-def budget(settings: Settings) -> int:
-    """Return the most tokens of a file."""
-    return min(settings.context_tokens, MOST_CHARACTERS // 4)
 
 
 def shown_from(home: Home, folder: str) -> str:
@@ -138,7 +133,7 @@ def given(memory: Memory, folder: str, *, project: str | None, client: str) -> S
     found = memory.project_at(root or folder)
     around = [one for one in found.roots if Path(folder).is_relative_to(one)] if found else []
     root = root or max(around, key=len, default="")
-    most = budget(config.load(home()))
+    most = min(config.load(home()).context_tokens, MOST_CHARACTERS // 4)
     if not (found and Path(root).is_dir()):
         return Start(lines=(), budget_tokens=most, used_tokens=0)
     return Documents(memory, partial(str, root)).start(

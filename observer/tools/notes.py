@@ -1,7 +1,4 @@
-"""The `memory` tool: one entry for remembering, recalling and forgetting notes.
-
-Replies and errors are worded as its documentation words them: agents were taught these texts.
-"""
+"""The `memory` tool, worded as its documentation, which agents were taught; and `resolve`."""
 
 from __future__ import annotations
 
@@ -30,8 +27,8 @@ SCOPES: tuple[str, ...] = get_args(Scope)
 ALL = "all"
 """The scope of which the notes of every project are recalled."""
 FACT_TYPES = (
-    *("general", "preference", "decision", "context", "constraint", "heuristic", "rejected"),
-)
+    "general", "preference", "decision", "context", "constraint", "heuristic", "rejected",
+)  # fmt: skip
 """The tool's name of each fact type; `general` is stored as `fact`."""
 
 CONFIDENCE = 0.5
@@ -168,11 +165,10 @@ class MemoryTool(Tools):
 
     def _remember(self, note: Note) -> ToolResult:
         kept = self._memory.notes.remember(note, folder=self._here())
-        message = (
-            f"Memory updated successfully (ID: {kept.item.id})"
-            if kept.updated
-            else f"Memory stored successfully with ID: {kept.item.id}"
+        done = (
+            "updated successfully (ID: {})" if kept.updated else "stored successfully with ID: {}"
         )
+        message = f"Memory {done.format(kept.item.id)}"
         outcome = row(
             action="remember",
             message=message,
@@ -227,9 +223,8 @@ class MemoryTool(Tools):
         outcome = {"action": "forget", "message": message, "deleted": final_ms is not None}
         if final_ms is None:
             return ToolResult(message, outcome)
-        until = final(
-            final_ms, is_now=not self._memory.notes.grace_ms, how=f"observer undo {int(text)}"
-        )
+        is_now, how = not self._memory.notes.grace_ms, f"observer undo {int(text)}"
+        until = final(final_ms, is_now=is_now, how=how)
         return ToolResult(f"{message}\n{until}", outcome | {"final_at": iso(final_ms)})
 
 

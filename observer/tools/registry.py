@@ -49,12 +49,7 @@ BUILT_IN = {
 
 @cache
 def toolsets() -> Mapping[str, Toolset]:
-    """Return all toolsets by name: ours, then those of other packages.
-
-    Another package adds one through the entry point group `observer.tools`: the entry has the
-    name of the toolset, its object is a `Toolset`. The answer is that of the first call in this
-    process.
-    """
+    """Return all toolsets by name: ours, then the `Toolset` of each entry point of `GROUP`."""
     return with_plugins(GROUP, Toolset, BUILT_IN)
 
 

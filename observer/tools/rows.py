@@ -46,7 +46,7 @@ def item_line(item: Item, name: ProjectName, excerpt: str = "") -> Row:
         uuid=UNSET if item.id else item.uuid,
         type=item.type,
         title=render.one_line(item.title),
-        text=_beside_title(excerpt, item),
+        text=excerpt if excerpt not in {"", item.title} else UNSET,
         project=name(item.project_id) or UNSET,
         created_at=minute(item.created_ms),
         validity=labels(item) or UNSET,
@@ -55,12 +55,12 @@ def item_line(item: Item, name: ProjectName, excerpt: str = "") -> Row:
 
 def context_line(entry: PackEntry) -> Row:
     """Return an entry of a pack; `content` is the part of its text that was chosen for it."""
-    item = entry.hit.item
+    item, content = entry.hit.item, render.one_line(entry.content, render.LONGEST_CONTENT)
     return row(
         id=item.id,
         type=item.type,
         title=render.one_line(item.title),
-        content=_beside_title(render.one_line(entry.content, render.LONGEST_CONTENT), item),
+        content=content if content not in {"", item.title} else UNSET,
         created_at=minute(item.created_ms),
         validity=labels(item) or UNSET,
     )
@@ -105,10 +105,6 @@ def context_characters(entry: PackEntry) -> int:
 def minute(at_ms: int) -> str:
     """Return a time to the minute, e.g. ``2026-11-21T09:12Z``."""
     return iso(at_ms)[:16] + "Z"
-
-
-def _beside_title(text: str, item: Item) -> str | UnsetType:
-    return text if text and text != item.title else UNSET
 
 
 _SHELL = len('{"id":0,"type":"","title":"","content":"","created_at":""}') + len(minute(0))

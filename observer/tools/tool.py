@@ -1,7 +1,6 @@
 """Tools: typed functions over the memory, with the metadata that clients need.
 
-A tool's function only ever gets values of the types and ranges that its signature states. Values
-that no store, file system or index takes alike end here, in one sentence that names the argument.
+A tool only ever gets values of the types and ranges that it states, which every store takes.
 """
 
 from __future__ import annotations
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
+_DASHES = str.maketrans("", "", "_-")
 _PLAIN_LISTS = (list[int], list[str], list[int | str])
 
 Json = Any  # of any shape
@@ -142,10 +142,8 @@ class Tool:
         hints = get_type_hints(self.run, include_extras=True)
         signature = inspect.signature(self.run)
         fields = [
-            (name, bounded(hints[name]))
-            if parameter.default is parameter.empty
-            else (name, bounded(hints[name]), parameter.default)
-            for name, parameter in signature.parameters.items()
+            (name, bounded(hints[name]), *([] if one.default is one.empty else [one.default]))
+            for name, one in signature.parameters.items()
         ]
         return msgspec.defstruct(self.name, fields, frozen=True, kw_only=True)
 
@@ -161,9 +159,9 @@ class Tool:
 
     @cached_property
     def _spellings(self) -> dict[str, str]:
-        """Return the parameters by every name that means one of them, as `_spelled` writes it."""
+        """Return the parameters by every name that means one of them, without case and dashes."""
         names = {name: name for name in self._types} | dict(self.aliases)
-        return {_spelled(name): meant for name, meant in names.items()}
+        return {name.translate(_DASHES).lower(): meant for name, meant in names.items()}
 
     @cached_property
     def input_schema(self) -> Json:
@@ -182,9 +180,8 @@ class Tool:
         """Check the arguments and run the tool.
 
         Models write null for what they leave out, a list or object as JSON text, a list as text
-        separated by commas or as its only element, an id as a number, and a name in any spelling:
-        all of these are accepted. A parameter that the tool does not have is ignored, and the
-        answer or the refusal says so: clients add their own.
+        with commas or as its only element, an id as a number, a name in any spelling: all are
+        accepted. A parameter that there is none of is ignored with a word: clients add their own.
 
         Raises:
             Incomplete: a required argument is missing.
@@ -193,7 +190,9 @@ class Tool:
         """
         spellings = self._spellings
         named = {
-            name if name in self._types else spellings.get(_spelled(name), name): value
+            name
+            if name in self._types
+            else spellings.get(name.translate(_DASHES).lower(), name): value
             for name, value in arguments.items()
         }
         given = {
@@ -206,9 +205,8 @@ class Tool:
             check(given)
             checked = msgspec.convert(given, self.parameters, strict=False)
         except msgspec.ValidationError as error:
-            required = {
-                each.name for each in msgspec.structs.fields(self.parameters) if each.required
-            }
+            fields = msgspec.structs.fields(self.parameters)
+            required = {each.name for each in fields if each.required}
             refusal = BadInput if required <= given.keys() else Incomplete
             raise refusal(
                 f"{self.name} refused its arguments: {error}",
@@ -257,10 +255,6 @@ class Tools:
         return self._memory.at(self._here())
 
 
-def _spelled(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
-
-
 def _coerced(value: object, wanted: object) -> object:
     if wanted is str and type(value) is int:
         return str(value)
@@ -288,8 +282,7 @@ MOST_EXPLAINED = 1_000
 """Most characters of an error's message, and of its hint."""
 _BLOCK = 50
 _RUN = 3
-"""More than `MOST_REPEATED` characters of an argument hold at least so many whole blocks in a row;
-fewer are at most 198 characters of it: two blocks, and less than one at each side."""
+"""More than `MOST_REPEATED` characters of an argument hold so many whole blocks in a row."""
 _NAMED = 5
 
 
@@ -371,10 +364,9 @@ class Echoes:
         self._long = [text for _, text in given if len(text) > MOST_REPEATED]
 
     def taken_out(self, answer: str) -> str:
-        """Return a text in which no more than `MOST_REPEATED` characters of an argument follow.
+        """Return a text with the beginning and an … of each stretch of an argument that is longer.
 
-        Of each longer stretch its beginning is left, and an …; in a text as long as the argument
-        this takes one look for each 50 characters.
+        It takes one look for each 50 characters.
         """
         if len(answer) > MOST_REPEATED:
             for argument in self._long:

@@ -1,7 +1,6 @@
 """The web face as an ASGI application: who may ask, what every answer forbids, which page answers.
 
-Nothing is served to another host, origin or site than its own, and nothing but the login page
-without a cookie. A handler is a function of a `WebRequest` that runs in a thread.
+Nothing is served to another host, origin or site, and nothing but the login without a cookie.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import asyncio
 import logging
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Hashable, Iterator
 from contextvars import copy_context
 from functools import lru_cache, partial
@@ -29,7 +29,7 @@ from observer.core.errors import Ambiguous, NotFound, ObserverError, SecretRefus
 from observer.redaction.redact import redact_text
 from observer.web.access import COOKIE_MS, TooManyTries
 from observer.web.pages import CHANGES, PAGES
-from observer.web.site import Handler, Query, Site, WebFile, WebPage, WebRequest
+from observer.web.site import Handler, Site, WebFile, WebPage, WebRequest
 from observer.web.text import coloured, markdown, marked, shown, unlinked
 
 logger = logging.getLogger(__name__)
@@ -158,7 +158,8 @@ class WebApp:
             handler, name = CHANGES.get(request.url.path.strip("/")), ""
         if handler is None:
             return self._problem(nonce, *NOTHING)
-        query = Query({key: value for key, value in request.query_params.items() if value.strip()})
+        asked = ((key, value) for key, value in request.query_params.items() if value.strip())
+        query = defaultdict(str, asked)
         view = WebRequest(self._site, request.url.path, query, form, name)
         context = copy_context()
         return await run_in_threadpool(context.run, self._handled, handler, view, nonce, token)
@@ -191,11 +192,7 @@ class WebApp:
                     yield "event: changed\ndata: \n\n"
 
     async def _snapshot(self) -> Hashable:
-        """Return what grows with every write; asked once for all pages that are open.
-
-        A token of the snapshot changes with the connection that is lent too: pages that load at
-        once would make each other load again, without end.
-        """
+        """Return what grows with every write, and with nothing else; asked once for all pages."""
         taken_s, seen = self._seen
         if time.monotonic() - taken_s > LOOK_S / 2:
             seen = await run_in_threadpool(self._site.memory.written)

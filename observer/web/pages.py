@@ -1,7 +1,4 @@
-"""The pages: each is a question to the memory, put into a template.
-
-What is asked stands in the address; a change is a form that comes back to the page it is about.
-"""
+"""The pages: each is a question to the memory, put into a template; changes are forms."""
 
 from __future__ import annotations
 

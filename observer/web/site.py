@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -112,21 +113,13 @@ class WebFile(NamedTuple):
     content: IO[bytes]
 
 
-class Query(dict[str, str]):
-    """The fields of an address; one that is not there is empty."""
-
-    def __missing__(self, name: str) -> str:
-        """Return the value of a field that is not there."""
-        return ""
-
-
 @dataclass(frozen=True, slots=True)
 class WebRequest:
-    """One request: `query` are the fields of its address, `form` those of a change."""
+    """One request: the fields of its address, "" where there is none, and those of a change."""
 
     site: Site
     path: str
-    query: Query
+    query: defaultdict[str, str]
     form: dict[str, str]
     name: str = ""
     """What of the address stands behind the page's own."""

@@ -31,6 +31,7 @@ DRIFT_SHARE = 0.25
 DROPPED_SHARE = 0.10
 SAMPLES = 5
 _FORMS = ("single-value", "array")
+_COUNTED = ("name", "source", "count", "total", "percentage")
 _ALIASES = {"note_type": "entity_type"}
 
 NoteType = Annotated[str, Meta(min_length=1, description="Type of notes: person, decision …")]
@@ -204,12 +205,14 @@ class SchemaTools(VaultTools):
             "note_type": entity_type,
             "schema_found": True,
             "new_fields": [
-                _bare(each)
+                {name: each[name] for name in _COUNTED}
                 for key, each in stated.items()
                 if key not in declared and each["percentage"] >= DRIFT_SHARE
             ],
             "dropped_fields": [
-                _bare(each) for each in of_declared.values() if each["percentage"] < DROPPED_SHARE
+                {name: each[name] for name in _COUNTED}
+                for each in of_declared.values()
+                if each["percentage"] < DROPPED_SHARE
             ],
             "cardinality_changes": [
                 f"{each['name']}: schema declares {_FORMS[declared[key].is_array]} but usage is"
@@ -365,10 +368,6 @@ def _frequency(key: Key, stated: Sequence[Sequence[Statement]], total: int) -> R
         is_array=sum(len(of_note) > 1 for of_note in stated) > len(stated) / 2,
         target_type=kinds.most_common(1)[0][0] if kinds else UNSET,
     )
-
-
-def _bare(each: Row) -> Row:
-    return {name: each[name] for name in ("name", "source", "count", "total", "percentage")}
 
 
 def _declaration(each: Row) -> tuple[str, str]:

@@ -105,13 +105,17 @@ def parse(filters: Mapping[str, Json]) -> Callable[[Mapping[str, Json]], bool]:
             hint="use letters, digits, _ and -; dots lead into nested fields",
         )
     tests = [(key.split("."), _test(key, wanted)) for key, wanted in filters.items()]
-    return lambda fields: all(test(_at(fields, path)) for path, test in tests)
 
+    def fit(fields: Json) -> bool:
+        for path, test in tests:
+            value = fields
+            for name in path:
+                value = value.get(name) if isinstance(value, Mapping) else None
+            if not test(value):
+                return False
+        return True
 
-def _at(fields: Json, path: list[str]) -> Json:
-    for name in path:
-        fields = fields.get(name) if isinstance(fields, Mapping) else None
-    return fields
+    return fit
 
 
 def _test(key: str, wanted: Json) -> Test:

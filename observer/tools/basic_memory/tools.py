@@ -16,7 +16,6 @@ from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, remedy
 from observer.core.model import iso
 from observer.core.text import counted
-from observer.notes.folders import NoteFolder
 from observer.notes.folders.grammar import permalink_of
 from observer.tools.basic_memory import selection
 from observer.tools.basic_memory.directory import DirectoryTools
@@ -198,6 +197,7 @@ def _shown(result: Row, query: str, project: str, output_format: Format) -> str:
     return "\n".join(lines)
 
 
+ABOUT = "Project '{0}' {1}\n\n• Name: {0}\n• Path: {2}"
 NO_FOLDER = "There is no note folder yet."
 MOST_CHANGES = 40
 """Changes that `release_notes` names."""
@@ -260,7 +260,7 @@ class ProjectTools(VaultTools):
         self._opened(folder, within_s=FIRST_WITHIN_S)
         result: Row = {"name": name, "path": folder.path}
         result |= {"created": not there, "already_exists": bool(there)}
-        text = _about("already exists" if there else "added", folder)
+        text = ABOUT.format(name, "already exists" if there else "added", folder.path)
         if set_default:
             self._memory.files.listed.set_default(name)
             result["is_default"] = True
@@ -275,7 +275,7 @@ class ProjectTools(VaultTools):
         self._refuse_if_constrained()
         gone = self._memory.files.remove(project_name.strip())
         kept = "Its files remain on disk; add it again to find its notes."
-        text = f"{_about('removed', gone)}\n{kept}"
+        text = f"{ABOUT.format(gone.name, 'removed', gone.path)}\n{kept}"
         return ToolResult(text, {"name": gone.name, "path": gone.path, "deleted": True})
 
     def _refuse_if_constrained(self) -> None:
@@ -284,10 +284,6 @@ class ProjectTools(VaultTools):
                 f"this client may use the note folder {name[:200]!r} alone",
                 hint="unset BASIC_MEMORY_MCP_PROJECT in the client's settings of this server",
             )
-
-
-def _about(done: str, folder: NoteFolder) -> str:
-    return f"Project '{folder.name}' {done}\n\n• Name: {folder.name}\n• Path: {folder.path}"
 
 
 def _made(path: str) -> str:
