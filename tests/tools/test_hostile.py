@@ -6,14 +6,15 @@ import json
 import re
 import socket
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from observer.core.paths import Home
-from observer.local import client
 from observer.tools.registry import toolsets
+from tests.tools.test_promises import daemon_in
 
 pytestmark = pytest.mark.slow
 
@@ -92,17 +93,11 @@ class Wire:
 def hostile_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """A home whose daemon has a note folder, for all tests of this module."""
     root = tmp_path_factory.mktemp("hostile")
-    home = Home(root / ".observer")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOME", str(root))
-        patch.setenv("OBSERVER_HOME", str(home.root))
-        client.ensure_daemon(home, wait_s=30)
+    with daemon_in(root) as (home, _):
         notes = {"project_name": "harbour", "project_path": str(root / "notes")}
-        wire = Wire(home, "basic-memory", root)
-        wire.ask("tools/call", name="create_memory_project", arguments=notes)
-        wire.close()
+        with closing(Wire(home, "basic-memory", root)) as wire:
+            wire.ask("tools/call", name="create_memory_project", arguments=notes)
         yield home
-        client.stop(home)
 
 
 def described(toolset: str) -> dict[str, dict[str, Any]]:
@@ -145,11 +140,7 @@ def test_an_integer_of_any_tool_has_a_range() -> None:
         has_range = "minimum" in schema and "maximum" in schema
         return (is_number and not has_range) or any(unbounded(part) for part in parts)
 
-    found = [
-        (toolset, tool, name)
-        for toolset in toolsets()
-        for tool, schema in described(toolset).items()
-        for name, field in schema["properties"].items()
-        if unbounded(field)
-    ]
-    assert found == []
+    for toolset in toolsets():
+        for tool, schema in described(toolset).items():
+            fields = schema["properties"].items()
+            assert [name for name, field in fields if unbounded(field)] == [], (toolset, tool)

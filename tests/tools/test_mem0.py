@@ -75,8 +75,8 @@ def test_the_seven_tools_have_their_documented_parameters(tools: dict[str, Tool]
         assert {*required, *optional} <= set(listed[name]["properties"])
     limit = listed["search_memories"]["properties"]["limit"]
     assert (limit["default"], limit["maximum"], limit["type"]) == (10, 50, "integer")
-    assert listed["add_memory"]["properties"]["messages"]["type"] == "array"
-    assert listed["add_memory"]["properties"]["metadata"]["type"] == "object"
+    added = listed["add_memory"]["properties"]
+    assert (added["messages"]["type"], added["metadata"]["type"]) == ("array", "object")
 
 
 def test_update_memory_keeps_the_rest_and_writes_history(run: Run, memory: Memory) -> None:
@@ -94,11 +94,7 @@ def test_update_memory_keeps_the_rest_and_writes_history(run: Run, memory: Memor
 INVALID: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("add_memory", {"messages": "hello"}, "Expected `array`"),
     ("add_memory", {"messages": [{"role": "user"}]}, "`content`"),
-    (
-        "add_memory",
-        {"messages": [{"role": "human", "content": "x"}]},
-        "'human' - at `$.messages[0]",
-    ),
+    ("add_memory", {"messages": [{"role": "human", "content": "x"}]}, "'human' - at `$.messages["),
     ("search_memories", {"query": "  "}, ""),
     ("search_memories", {"query": "x", "limit": 51}, "<= 50"),
     ("search_memories", {"query": "x", "user_id": "a\nb"}, "own"),
@@ -306,28 +302,23 @@ def test_no_calls_by_one_owner_change_anothers_memories(
 ) -> None:
     """Not even with the ids of the other one's memories in hand."""
     eve, bob = pair
-    put_in(run, "tea", "I like tea", **naming(bob))
-    before = of(memory, bob)
+
+    def of(owner: Owner) -> list[Item]:
+        return [item for item in memory.of(owner.key).notes.list(limit=1_000) if item.owner]
+
+    put_in(run, "tea", "I like tea", **{f"{bob.kind}_id": bob.name})
+    before = of(bob)
     known = {mem0.memory_id(item) for item in before}
     for name, shown, which, event in calls:
-        ids = [*sorted(known), *(mem0.memory_id(item) for item in of(memory, eve))]
+        ids = [*sorted(known), *(mem0.memory_id(item) for item in of(eve))]
         arguments = CALLS[name](shown, ids[which % len(ids)], event)
         try:
-            found = run(name, **arguments, **naming(eve))
+            found = run(name, **arguments, **{f"{eve.kind}_id": eve.name})
         except ObserverError:
             continue
         given = found.get("results", [])
         assert known.isdisjoint(each["id"] for each in given)
-    assert of(memory, bob) == before
-
-
-def naming(owner: Owner) -> dict[str, str]:
-    return {f"{owner.kind}_id": owner.name}
-
-
-def of(memory: Memory, owner: Owner) -> list[Item]:
-    notes = memory.of(owner.key).notes.list(limit=1_000)
-    return [item for item in notes if item.owner]
+    assert of(bob) == before
 
 
 seen = st.characters(exclude_categories=["C", "Z"])
@@ -390,18 +381,13 @@ def test_the_owners_own_words_are_kept() -> None:
 
 
 def test_a_plan_is_carried_out_instead_of_the_messages(run: Run, tea: str) -> None:
-    shown = planned(
-        run,
-        {"event": "UPDATE", "id": tea, "text": "Bob likes green tea"},
-        {"event": "ADD", "text": "Bob lives in Oslo"},
-        {"event": "NOOP", "id": tea},
-    )
+    green, oslo = "Bob likes green tea", "Bob lives in Oslo"
+    steps = ({"event": "UPDATE", "id": tea, "text": green}, {"event": "ADD", "text": oslo})
+    shown = planned(run, *steps, {"event": "NOOP", "id": tea})
     assert shown["message"] == "Added 1 memories for user bob, 1 updated"
-    assert [(each["event"], each["memory"]) for each in shown["results"]] == [
-        ("UPDATE", "Bob likes green tea"),
-        ("ADD", "Bob lives in Oslo"),
-    ]
-    assert texts(run) == ["Bob lives in Oslo", "Bob likes green tea"]
+    did = [(each["event"], each["memory"]) for each in shown["results"]]
+    assert did == [("UPDATE", green), ("ADD", oslo)]
+    assert texts(run) == [oslo, green]
 
 
 WRONG: tuple[tuple[dict[str, str], type[ObserverError]], ...] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
+from dataclasses import replace
 from urllib.error import URLError
 
 import pytest
@@ -12,21 +13,21 @@ import pytest
 from observer.cli.doctor.command import HomeDoctor
 from observer.core.events import Prompt
 from observer.core.paths import Home, make_private
-from observer.store.database import SqliteStore
+from observer.memory.api import Memory
 from observer.upkeep.carry_out import begun
 from observer.web.site import Site
 from tests.support import Observer, Until
+from tests.tools.test_reminders import Happening
 from tests.web.conftest import Browser
-from tests.web.test_diffs import Shop
 from tests.web.test_door import Person
 
 
 @pytest.fixture
-def shop(store: SqliteStore, home: Home, browser: Browser) -> Shop:
-    made = Shop(home.root.parent / "shop", store, home)
+def shop(memory: Memory, home: Home) -> Happening:
+    made = Happening(memory, home.root.parent / "shop")
     make_private(home.root)
     made.folder.mkdir()
-    made.did(Prompt("Sell plums to zebediah"), Prompt("Paint the door"))
+    made.does(Prompt("Sell plums to zebediah"), Prompt("Paint the door"))
     return made
 
 
@@ -35,7 +36,7 @@ def word_in(text: str) -> str:
 
 
 def test_a_purge_shows_first_what_would_go_and_takes_it_once_confirmed(
-    browser: Browser, shop: Shop, home: Home
+    browser: Browser, shop: Happening, home: Home
 ) -> None:
     text = browser.change("/purge", text="zebediah").text
     assert "1 event: 1 prompt" in text
@@ -52,9 +53,11 @@ def test_a_purge_shows_first_what_would_go_and_takes_it_once_confirmed(
     assert "being taken out" in browser.get("/purged").text
 
 
-def test_what_came_since_is_shown_before_it_goes(browser: Browser, shop: Shop, home: Home) -> None:
+def test_what_came_since_is_shown_before_it_goes(
+    browser: Browser, shop: Happening, home: Home
+) -> None:
     word = word_in(browser.change("/purge", text="zebediah").text)
-    shop.did(Prompt("Ask zebediah about figs"))
+    shop.does(Prompt("Ask zebediah about figs"))
     text = browser.change("/purge", text="zebediah", sure=word).text
     assert "Nothing is purged yet" in text
     assert "2 events" in text
@@ -62,7 +65,7 @@ def test_what_came_since_is_shown_before_it_goes(browser: Browser, shop: Shop, h
 
 
 def test_several_hits_or_a_session_are_purged_and_what_is_nowhere_has_no_button(
-    browser: Browser, shop: Shop
+    browser: Browser, shop: Happening
 ) -> None:
     ids = re.findall(r'name="id" value="(\d+)"', browser.get("/search?type=turn").text)
     assert len(ids) == 2
@@ -78,12 +81,7 @@ def test_several_hits_or_a_session_are_purged_and_what_is_nowhere_has_no_button(
 def ward(site: Site, home: Home) -> Browser:
     """A browser at a home that others can enter, whose doctor is asked."""
     make_private(home.root).chmod(0o755)
-    return Browser(replace_doctor(site)).log_in()
-
-
-def replace_doctor(site: Site) -> Site:
-    parts = {name: getattr(site, name) for name in ("memory", "status", "access", "port")}
-    return Site(**parts, doctor=HomeDoctor)
+    return Browser(replace(site, doctor=HomeDoctor)).log_in()
 
 
 def test_what_doctor_finds_is_mended_by_a_button(ward: Browser, home: Home) -> None:
