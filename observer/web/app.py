@@ -9,7 +9,6 @@ import asyncio
 import logging
 import secrets
 import time
-from collections import defaultdict
 from collections.abc import AsyncIterator, Hashable, Iterator
 from contextvars import copy_context
 from functools import lru_cache, partial
@@ -29,7 +28,7 @@ from observer.core.errors import Ambiguous, NotFound, ObserverError, SecretRefus
 from observer.redaction.redact import redact_text
 from observer.web.access import COOKIE_MS, TooManyTries
 from observer.web.pages import CHANGES, PAGES
-from observer.web.site import Handler, Site, WebFile, WebPage, WebRequest
+from observer.web.site import Handler, Query, Site, WebFile, WebPage, WebRequest
 from observer.web.text import coloured, markdown, marked, shown, unlinked
 
 logger = logging.getLogger(__name__)
@@ -158,8 +157,7 @@ class WebApp:
             handler, name = CHANGES.get(request.url.path.strip("/")), ""
         if handler is None:
             return self._problem(nonce, *NOTHING)
-        asked = ((key, value) for key, value in request.query_params.items() if value.strip())
-        query = defaultdict(str, asked)
+        query = Query({key: value for key, value in request.query_params.items() if value.strip()})
         view = WebRequest(self._site, request.url.path, query, form, name)
         context = copy_context()
         return await run_in_threadpool(context.run, self._handled, handler, view, nonce, token)

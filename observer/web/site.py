@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -113,13 +112,21 @@ class WebFile(NamedTuple):
     content: IO[bytes]
 
 
+class Query(dict[str, str]):
+    """The fields of an address; one that is not there is empty, and none the more there for it."""
+
+    def __missing__(self, name: str) -> str:
+        """Return the value of a field that is not there."""
+        return ""
+
+
 @dataclass(frozen=True, slots=True)
 class WebRequest:
-    """One request: the fields of its address, "" where there is none, and those of a change."""
+    """One request: `query` are the fields of its address, `form` those of a change."""
 
     site: Site
     path: str
-    query: defaultdict[str, str]
+    query: Query
     form: dict[str, str]
     name: str = ""
     """What of the address stands behind the page's own."""
