@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
@@ -58,10 +57,6 @@ def ask(tools: Tools, tool: str, **arguments: Any) -> Any:
     return tools[tool].call(arguments).result
 
 
-def says(tools: Tools, tool: str, **arguments: Any) -> str:
-    return tools[tool].call(arguments).text
-
-
 @pytest.mark.parametrize("tool", PARAMETERS)
 def test_parameters_and_defaults_are_the_documented_ones(tools: Tools, tool: str) -> None:
     assert defaults(tools[tool]) == PARAMETERS[tool]
@@ -83,16 +78,12 @@ def test_a_list_says_in_json_what_it_says_in_text(tools: Tools) -> None:
 
 
 def test_the_tools_cost_few_tokens(tools: Tools) -> None:
-    """1,400 tokens of two real tokenizers are about 5,900 characters of such JSON: 1,560 here."""
+    """1,400 tokens of two real tokenizers are about 5,900 characters of such JSON."""
     offered = [
-        {
-            "name": tool.name,
-            "description": tool.description,
-            "inputSchema": tool.input_schema,
-        }
-        for tool in tools.values()
+        {"name": one.name, "description": one.description, "inputSchema": one.input_schema}
+        for one in tools.values()
     ]
-    assert len(msgspec.json.encode(offered)) < 6_600
+    assert len(msgspec.json.encode(offered)) < 5_900
 
 
 def test_an_item_has_the_documented_fields_and_joined_lists(tools: Tools) -> None:
@@ -165,10 +156,9 @@ def test_what_is_out_of_range_is_refused(tools: Tools) -> None:
 def test_a_budget_covers_everything_returned(tools: Tools, budget: int, query: str) -> None:
     arguments = {"project": "my-api", "token_budget": budget, "query": query}
     answer = tools["get_context"].call(arguments)
-    used = answer.result["tokensUsed"]
-    fields = list(answer.result)[:5]
+    used, fields = answer.result["tokensUsed"], list(answer.result)[:5]
     assert fields == ["project", "items", "summaries", "tokenBudget", "tokensUsed"]
-    shown = json.dumps(answer.result, ensure_ascii=False, separators=(",", ":"))
+    shown = msgspec.json.encode(answer.result).decode()
     assert max(render.tokens(shown), render.tokens(answer.text)) <= used <= budget
     assert query or budget > 300 or answer.result["left_out"] > 0
 
@@ -258,11 +248,12 @@ def test_a_note_is_forgotten_once(tools: Tools, as_type: Any) -> None:
     asked = {"query": "forgotten", "fact_type": "general"}
     (note,) = ask(tools, "memory", action="recall", **asked)["memories"]
     assert (note["fact_type"], note["confidence"], note["scope"]) == ("general", 0.5, "project")
-    assert says(tools, "memory", action="forget", id=as_type(kept)) == (
+    forget = {"action": "forget", "id": as_type(kept)}
+    assert tools["memory"].call(forget).text == (
         f"Memory {kept} deleted.\nFinal at 2025-03-16T14:46:40Z; until then its owner brings it"
         f" back with: observer undo {kept}"
     )
-    assert says(tools, "memory", action="forget", id=as_type(kept)) == f"Memory {kept} not found."
+    assert tools["memory"].call(forget).text == f"Memory {kept} not found."
     assert ask(tools, "memory", action="recall", query="forgotten")["memories"] == []
 
 
@@ -303,18 +294,13 @@ def test_a_secret_is_refused_by_class_and_not_repeated(tools: Tools) -> None:
 
 
 def test_a_note_says_what_is_like_it_and_what_speaks_against_it(tools: Tools) -> None:
-    def memory(**arguments: Any) -> Any:
-        return tools["memory"].call({"action": "remember", **arguments})
-
-    first = memory(content="All tests need a running Redis on 6379, see [[CI]]", tags=["#CI"])
+    said, keep = "All tests need a running Redis on 6379, see [[CI]]", {"action": "remember"}
+    first = tools["memory"].call({**keep, "content": said, "tags": ["#CI"]})
     assert first.result["dangling"] == ["CI"]
     assert "No note is called so yet: CI" in first.text
-    second = memory(
-        content="The tests all need a running Redis on 6379, see [[CI]]",
-        supersedes=[first.result["id"]],
-    )
-    assert "similar" not in second.result  # it says itself what became of it
-    (said,) = ask(tools, "memory", action="recall", query="redis", tags=["ci"])["memories"]
-    assert said["tags"] == ["ci"]
-    (label,) = said["validity"]
-    assert label.startswith(f"superseded by #{second.result['id']} of ")
+    again = {"content": f"The {said}", "supersedes": [first.result["id"]]}
+    second = tools["memory"].call({**keep, **again}).result
+    assert "similar" not in second  # it says itself what became of it
+    (old,) = ask(tools, "memory", action="recall", query="redis", tags=["ci"])["memories"]
+    assert (old["tags"], len(old["validity"])) == (["ci"], 1)
+    assert old["validity"][0].startswith(f"superseded by #{second['id']} of ")

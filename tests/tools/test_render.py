@@ -29,7 +29,7 @@ from observer.search.timeline import (
 )
 from observer.store.database import SqliteStore
 from observer.tools import questions, render
-from observer.tools.asking import CommandRequest, surroundings
+from observer.tools.asking import CommandRequest
 from observer.tools.documents import Documents
 from observer.tools.labels import labels
 from observer.tools.questions import reply
@@ -425,25 +425,19 @@ def test_the_work_of_a_sub_agent_stands_under_its_delegation() -> None:
     """In its own session and in that of its delegation."""
 
     def did(number: int, session: int = 14, kind: str = "command", subtitle: str = "") -> Item:
-        at_ms = AT_MS + number
-        return replace(
-            LOGGED_IN, id=number, type=kind, title="did it", subtitle=subtitle, created_ms=at_ms,
-            session_id=session,
-        )  # fmt: skip
+        given = {"id": number, "type": kind, "title": "did it", "subtitle": subtitle}
+        return replace(LOGGED_IN, created_ms=AT_MS + number, session_id=session, **given)
 
     child = replace(SESSION, id=21, external="c21", started_ms=AT_MS + 3, parent="abc")
-    said = SessionTimeline(
-        ran=SessionRun(session=SESSION),
-        items=(
-            did(1, kind="delegation", subtitle="to Explore, by sub-agent Explore/a1"),
-            did(2, kind="delegation"),
-            did(3, subtitle="by sub-agent Explore/a1"),
-            did(4, session=21),
-            did(5),
-        ),
-        left_out=0,
-        children=(child,),
+    items = (
+        did(1, kind="delegation", subtitle="to Explore, by sub-agent Explore/a1"),
+        did(2, kind="delegation"),
+        did(3, subtitle="by sub-agent Explore/a1"),
+        did(4, session=21),
+        did(5),
     )
+    ran = SessionRun(session=SESSION)
+    said = SessionTimeline(ran=ran, items=items, left_out=0, children=(child,))
     lines = questions.of_session(said, of_app).splitlines()
     assert "sub-agents in sessions s21" in lines
     shown = [line.partition(" · ")[0] for line in lines if line.lstrip()[:1] == "#"]
@@ -457,16 +451,13 @@ def test_the_work_of_a_sub_agent_stands_under_its_delegation() -> None:
 def test_the_tokens_of_a_session_are_shown_where_they_are_known() -> None:
     usage = TokenUsage(input=1200, output=34, cache_read=56_000)
     said = SessionTimeline(ran=SessionRun(session=SESSION), items=(), left_out=0, usage=usage)
-    lines = questions.of_session(said, of_app).splitlines()
-    assert lines[2:] == [
-        "resume: codex resume abc",
-        "tokens: 1,200 input, 34 output, 56,000 cache read",
-    ]
+    lines = questions.of_session(said, of_app).splitlines()[2:]
+    used = "tokens: 1,200 input, 34 output, 56,000 cache read"
+    assert lines == ["resume: codex resume abc", used]
     row = {"input": 1200, "output": 34, "cache_read": 56_000, "cache_write": 0}
     assert questions.session_rows(said, of_app)["usage"] == row
-    assert questions.session_rows(replace(said, usage=None), of_app)["usage"] is None
-    ran = SessionRun(session=replace(SESSION, client="cline"))
-    bare = SessionTimeline(ran=ran, items=(), left_out=0)
+    bare = replace(said, usage=None, ran=SessionRun(session=replace(SESSION, client="cline")))
+    assert questions.session_rows(bare, of_app)["usage"] is None
     assert len(questions.of_session(bare, of_app).splitlines()) == 2
 
 
@@ -502,18 +493,12 @@ def test_more_than_is_shown_is_counted_and_nothing_is_an_error(related: Any) -> 
         related("zebra")
 
 
-@pytest.mark.parametrize(
-    ("name", "next_one"), [("auth.ts", "auth.ts --type commit"), ("bea", "--by bea")]
-)
 @pytest.mark.usefixtures("related")
-def test_the_command_says_what_to_call_next(memory: Memory, name: str, next_one: str) -> None:
-    asked = CommandRequest(
-        question="related",
-        arguments={"name": name, "project": None, "everywhere": True, "limit": 3},
-        folder="/",
-        is_json=False,
-        is_local=False,
-        surroundings=surroundings(),
-    )
-    text = reply(memory, asked).text or ""
-    assert text.splitlines()[-1] == f"more: observer show ID, or observer search {next_one}"
+def test_the_command_says_what_to_call_next(memory: Memory) -> None:
+    for name, next_one in (("auth.ts", "auth.ts --type commit"), ("bea", "--by bea")):
+        asked = CommandRequest(
+            question="related", folder="/", is_json=False, is_local=False, surroundings={},
+            arguments={"name": name, "project": None, "everywhere": True, "limit": 3},
+        )  # fmt: skip
+        last = (reply(memory, asked).text or "").splitlines()[-1]
+        assert last == f"more: observer show ID, or observer search {next_one}"
