@@ -99,7 +99,7 @@ class NotedFolder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HttpConnections(msgspec.Struct, frozen=True, kw_only=True):
-    """Of the loopback port: `known` have shown the token, `waiting` not yet.
+    """Connections of the loopback port: `known` have shown the token, `waiting` not yet.
 
     `most` may be there, and `most_waiting` of one peer without the token: a user, or an address
     where the kernel names no users. `refused` were turned away since the daemon's start.
