@@ -19,7 +19,7 @@ from observer.core.model import Item, Project
 from observer.core.text import ago, counted
 from observer.memory.accounts import uncommitted_at
 from observer.memory.api import MOST_IDS, Memory
-from observer.memory.graph import Related
+from observer.memory.graph import NamedCount, Related
 from observer.search.context import Pack, TokenCosts
 from observer.search.recent_sessions import Uncommitted
 from observer.search.start import CardFact
@@ -292,19 +292,12 @@ class Core(notes.MemoryTool):
             )
         notice = "only the newest items were looked at" if found.is_cut else ""
         project_name = self._memory.project_names()
-        files, people = (
-            [
-                {"name": _shown(e.name), "count": e.count, "last_at": rows.minute(e.last_ms)}
-                for e in some
-            ]
-            for some in (found.files, found.people)
-        )
         result = row(
             name=_shown(found.name),
             kinds=list(found.kinds),
             total=found.total,
-            files=files,
-            people=people,
+            files=list(map(_count, found.files)),
+            people=list(map(_count, found.people)),
             groups=[
                 {
                     "sort": group.sort,
@@ -348,6 +341,10 @@ def _related_lines(found: Related, name: ProjectName, notice: str) -> Iterator[s
     if found.relations:
         yield "relations:"
         yield from (f"  #{item} {_shown(str(one))}" for item, one in found.relations[:MOST_SHOWN])
+
+
+def _count(one: NamedCount) -> Row:
+    return {"name": _shown(one.name), "count": one.count, "last_at": rows.minute(one.last_ms)}
 
 
 def _shown(name: str) -> str:
