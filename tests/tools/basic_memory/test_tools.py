@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from observer.core.errors import Ambiguous, BadInput, NoteConflict, NotFound
-from observer.tools.basic_memory.tools import OTHERWISE
+from observer.core.errors import Ambiguous, BadInput, NoteConflict, NotFound, ObserverError
+from observer.tools.basic_memory.tools import OTHERWISE, BasicMemory
+from tests.support import SCALARS, json_of
 from tests.tools.basic_memory.conftest import Folders
 
 ROOT = Path(__file__).parents[3]
@@ -408,3 +412,44 @@ def test_notes_that_may_be_meant_come_in_pages(folders: Folders) -> None:
         assert first == ["Ana Lind"]
         assert len(second) == 1
         assert second != first
+
+
+ODD = st.sampled_from(
+    [
+        "", "/", ".", "..", "../x.md", "/etc/passwd", "~/.ssh/id_rsa", ".git/config", "C:\\x",
+        "a\0b", "memory://", "memory://*", "**/*", "[[x]]", "x" * 3_000, '"', "AND OR NOT (",
+        "tag:", "people", "Ana Lind", "people/ana-lind.md", "7d",
+    ]
+)  # fmt: skip
+TEXT = ODD | st.text(max_size=30)
+JSON = json_of(SCALARS | TEXT, TEXT, most=6)
+CALLED = tuple(each.run.__name__ for each in BasicMemory.of(None, str))  # type: ignore[arg-type]  # named
+"""Not what adds a folder: where a person says."""
+
+
+def value_of(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """Return values that a parameter may have, or nearly."""
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    if schema.get("type") == "string":
+        return TEXT
+    kinds = {"boolean": st.booleans(), "integer": st.integers(1, 20), "number": st.floats(0, 1)}
+    return kinds.get(schema.get("type", ""), JSON)
+
+
+@pytest.mark.parametrize("tool", sorted({*CALLED} - {"create_memory_project"}))
+def test_a_tool_answers_or_refuses(tool: str, folders: Folders, vault: Path) -> None:
+    beside = vault.parent / "beside.md"
+    beside.write_text("of somebody else\n")
+    around = sorted(vault.parent.iterdir())
+    fields = folders.tools[tool].input_schema["properties"]
+
+    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.fixed_dictionaries({name: value_of(field) for name, field in fields.items()}))
+    def law(arguments: dict[str, Any]) -> None:
+        with suppress(ObserverError):
+            folders.call(tool, **arguments)
+
+    law()
+    assert sorted(vault.parent.iterdir()) == around
+    assert beside.read_text() == "of somebody else\n"
