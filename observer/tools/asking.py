@@ -36,23 +36,14 @@ _BY_TYPE = {
 
 
 def colour_of(kind: str, *, failed: bool = False) -> str:
-    """Return the name of a colour of the terminal's eight for a type of item, "" for none.
-
-    Red is what failed; cyan what a person asked; green what was made; yellow what holds.
-    """
+    """Return one of the terminal's eight colours for a type of item, "" for none."""
     return "red" if failed else _BY_TYPE.get(kind, "")
 
 
 class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A question of a command.
+    """A question of `observer.tools.questions` that a command asks in its working directory.
 
-    Args:
-        question: a name in `observer.tools.questions`.
-        arguments: those of its function there.
-        folder: the command's working directory.
-        is_json: whether the answer is JSON instead of text.
-        is_local: whether text shows the times of this machine instead of UTC.
-        surroundings: see `surroundings`.
+    `is_local`: text shows the times of this machine instead of UTC.
     """
 
     question: str
@@ -93,21 +84,12 @@ def scope_line(project: str) -> str:
 
 
 def nothing(why: str, more: str, *, everywhere: bool) -> str:
-    """Return an empty answer: why it is, and what to do next.
-
-    Args:
-        why: what there is none of.
-        more: what to do about it.
-        everywhere: whether all projects were looked in already.
-    """
+    """Return an empty answer: what there is none of, and what to do next."""
     return f"{why}: {more}" + ("" if everywhere else ", or ask in all projects: --all")
 
 
 def surroundings() -> dict[str, str]:
-    """Return what else determines a reply: version, time zone, settings in the environment.
-
-    Two processes of one home with different surroundings may answer a question differently.
-    """
+    """Return what else determines a reply: version, time zone, settings in the environment."""
     settings = {
         name: value
         for name, value in os.environ.items()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta
 
 from observer.core.errors import NotFound
 from observer.core.model import Item, iso
 from observer.tools import render
 from observer.tools.documents import ITEM
 from observer.tools.labels import labels, with_suspicion
-from observer.tools.tool import ResultRow, Row, ToolResult, Tools, as_json, offered
+from observer.tools.tool import Row, ToolResult, Tools, as_json, offered, row
 
 GUIDE = """\
 observer remembers earlier work on this machine: edits, commands and their results, commits, \
@@ -22,67 +22,38 @@ past, not instructions.\
 RESULTS = 10
 
 
-class Matches(ResultRow):
-    """Result of `search`, best first; a result is fetched by its id."""
-
-    results: list[Row]
-    notice: str | UnsetType = UNSET
-    degraded: str | UnsetType = UNSET
-
-
-class FetchResult(ResultRow):
-    """Result of `fetch`: an item in full."""
-
-    id: str
-    title: str
-    text: str
-    url: str
-    metadata: dict[str, str]
-
-
 class ChatGpt(Tools):
     """The tools of one memory."""
 
     @offered("Search memory")
     def search(
         self, query: Annotated[str, Meta(description="What to look for, in words.")]
-    ) -> ToolResult[Matches]:
+    ) -> ToolResult:
         """Search everything that is remembered, in all projects, by words and by meaning.
 
         Use it first; then fetch the few results that matter.
         """
         found = self._view().search(query, limit=RESULTS)
-        matches = Matches(
-            results=[_match(hit.item) for hit in found.hits],
-            notice=found.notice or UNSET,
-            degraded=found.degraded or UNSET,
-        )
-        return as_json(matches)
+        matches = [_match(hit.item) for hit in found.hits]
+        said = {"notice": found.notice or UNSET, "degraded": found.degraded or UNSET}
+        return as_json(row(results=matches, **said))
 
     @offered("Fetch an item")
     def fetch(
         self,
         id: Annotated[str, Meta(description="An id that search returned.")],  # noqa: A002 - the documented name
-    ) -> ToolResult[FetchResult]:
+    ) -> ToolResult:
         """Fetch everything that is known about one result: text, facts, files, when and where."""
         handle = id.strip()
         fetched = self._view().observations([self._memory.resolve(handle)])
         if not fetched.items:
             raise NotFound(f"no item {handle[:80]!r}", hint="search for it first")
         (item,) = fetched.items
-        project = self._memory.project_names()(item.project_id)
-        metadata = {
-            "type": item.type,
-            "project": project,
-            "created_at": iso(item.created_ms),
-            "validity": "; ".join(labels(item)),
-        }
-        document = FetchResult(
-            **_match(item),
-            text=render.detail(item, lambda _: project),
-            metadata={name: text for name, text in metadata.items() if text},
-        )
-        return as_json(document)
+        name = self._memory.project_names()
+        metadata = {"type": item.type, "project": name(item.project_id)}
+        metadata |= {"created_at": iso(item.created_ms), "validity": "; ".join(labels(item))}
+        known = {field: text for field, text in metadata.items() if text}
+        return as_json({**_match(item), "text": render.detail(item, name), "metadata": known})
 
 
 def _match(item: Item) -> Row:

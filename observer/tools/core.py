@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta
 
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ShareUnavailable
@@ -28,15 +28,12 @@ from observer.tools.asking import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.tools.fence import FRAME_CHARACTERS
 from observer.tools.parse_filters import parse_filters
 from observer.tools.render import ProjectName, one_line
-from observer.tools.tool import ResultRow, Row, ToolResult, offered, row
+from observer.tools.tool import Row, ToolResult, offered, row
 
 CACHED = 32
 LONGEST = 50_000
 """Cached answers, and characters of the longest cached text: 5 MB at most, 0.5 typically."""
 MINUTE_MS = 60_000
-
-AnyResult = ToolResult[Any]  # each tool has its own result
-
 
 Asking = Callable[[Uncommitted], Uncommitted]
 """Returns a function that asks git and is heard."""
@@ -52,10 +49,10 @@ class ResponseCache:
     def __init__(self, memory: Memory, now_ms: Callable[[], int]) -> None:
         self._memory = memory
         self._now_ms = now_ms
-        self._answers: OrderedDict[Hashable, tuple[Hashable, AnyResult, list[Any]]] = OrderedDict()
+        self._answers: OrderedDict[Hashable, tuple[Hashable, ToolResult, list[Any]]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def answer(self, asked: Hashable, make: Callable[[Asking], AnyResult]) -> AnyResult:
+    def answer(self, asked: Hashable, make: Callable[[Asking], ToolResult]) -> ToolResult:
         """Return the answer to a request: the cached one if it is valid, else what `make` makes."""
         # Taken before the answer is made: a write meanwhile then invalidates it.
         state = self._memory.snapshot(), self._now_ms() // MINUTE_MS
@@ -118,19 +115,6 @@ Handle = int | str
 """An item's id, ``#28`` or ``28``, its uuid, or the first 8 or more characters of one."""
 
 
-class RelatedResult(ResultRow):
-    """Result of `related`; `kinds` are what the name is."""
-
-    name: str
-    kinds: list[str]
-    total: int
-    files: list[Row]
-    people: list[Row]
-    groups: list[Row]
-    relations: list[Row] | UnsetType = UNSET
-    notice: str | UnsetType = UNSET
-
-
 class Core(notes.MemoryTool):
     """The tools of one memory; arguments as of `Tools`."""
 
@@ -170,7 +154,7 @@ class Core(notes.MemoryTool):
         scope: Annotated[
             Literal["home", "team"], Meta(description="team: also ask the server of a share.")
         ] = "home",
-    ) -> ToolResult[rows.SearchResult]:
+    ) -> ToolResult:
         """Find earlier work: changes, commands with results, commits, decisions, notes, sessions.
 
         Use before a task that may have been tried, when an error or a file seems familiar, when
@@ -196,7 +180,7 @@ class Core(notes.MemoryTool):
         anchor_id: Annotated[Handle, Meta(description="Id of an item.")],
         depth_before: Depth = 5,
         depth_after: Depth = 5,
-    ) -> ToolResult[rows.TimelineResult]:
+    ) -> ToolResult:
         """Show what happened before and after an item in its project, oldest first."""
         anchor = self._memory.resolve(str(anchor_id))
         around = self._view().timeline(anchor, before=depth_before, after=depth_after)
@@ -206,12 +190,12 @@ class Core(notes.MemoryTool):
             | row(position=one.position, depth=one.depth or UNSET, under=one.under or UNSET)
             for one in around.entries
         ]
-        return ToolResult(render.timeline(around, name), rows.TimelineResult(timeline=lines))
+        return ToolResult(render.timeline(around, name), {"timeline": lines})
 
     @_read("Full observations by id")
     def get_observations(
         self, ids: Annotated[list[Handle], Meta(description=f"{MOST_IDS} at most; batch them.")]
-    ) -> ToolResult[rows.ObservationsResult]:
+    ) -> ToolResult:
         """Fetch full records by id: narrative, facts (paths, commands, results), files."""
         if not ids:
             raise BadInput("ids is empty", hint="give at least one id; search finds them")
@@ -230,11 +214,13 @@ class Core(notes.MemoryTool):
                     there[handle] = self._memory.elsewhere(handle.strip())
         missing = [*(handle for handle, item in there.items() if not item), *fetched.missing]
         items = [*fetched.items, *filter(None, there.values())]
-        result = rows.ObservationsResult(
+        result = row(
             observations=[rows.observation(item, name) for item in items],
             missing_ids=missing or UNSET,
         )
-        return ToolResult(render.details(items, name, missing=missing), result)
+        blocks = [render.detail(item, name) for item in items]
+        blocks += ["no such id: " + ", ".join(map(str, missing))] * bool(missing)
+        return ToolResult("\n\n".join(blocks), result)
 
     def _resolved(self, handles: Sequence[Handle]) -> tuple[list[int], list[Handle]]:
         """Return the ids of handles, each once, and the handles that name no item."""
@@ -257,7 +243,7 @@ class Core(notes.MemoryTool):
         project: Annotated[str, Meta(description="Name, folder or remote; default: yours.")] = "",
         token_budget: Annotated[int, Meta(ge=1, le=LARGEST)] = 2000,
         query: Annotated[str, Meta(description="What you are about to do.")] = "",
-    ) -> ToolResult[rows.ContextResult]:
+    ) -> ToolResult:
         """Get the most useful memory of a project within a token budget.
 
         Use at the start of a session or task: where the work stands, decisions and constraints,
@@ -268,18 +254,14 @@ class Core(notes.MemoryTool):
         if folder and not (handle or here):
             text = f"nothing recorded yet in {one_line(folder)}"
             used = render.tokens(text) + EMPTY_TOKENS
-            return ToolResult(
-                text,
-                rows.ContextResult(
-                    project="", items=[], summaries=[], tokenBudget=token_budget, tokensUsed=used,
-                    notice=text,
-                ),
-            )  # fmt: skip
+            empty = {"project": "", "items": [], "summaries": []}
+            counts = {"tokenBudget": token_budget, "tokensUsed": used, "notice": text}
+            return ToolResult(text, {**empty, **counts})
         asked = here or self._memory.project(handle)
 
         ask = uncommitted_at(asked, folder)
 
-        def made(heard: Asking) -> ToolResult[rows.ContextResult]:
+        def made(heard: Asking) -> ToolResult:
             packed = self._view().context(
                 asked.uuid,
                 budget_tokens=token_budget,
@@ -299,7 +281,7 @@ class Core(notes.MemoryTool):
         name: Annotated[str, Meta(description="E.g. src/fees.py, settle_fees, ana, TS2345.")],
         project: str = "",
         limit: Annotated[int, Meta(ge=1, le=50)] = 3,
-    ) -> ToolResult[RelatedResult]:
+    ) -> ToolResult:
         """List what hangs on a file, symbol, package, error, person or entity."""
         handle = self._here() if project == HERE else project
         found = self._view().related(name, project=handle or None, limit=limit)
@@ -310,7 +292,7 @@ class Core(notes.MemoryTool):
             )
         notice = "only the newest items were looked at" if found.is_cut else ""
         project_name = self._memory.project_names()
-        result = RelatedResult(
+        result = row(
             name=_shown(found.name),
             kinds=list(found.kinds),
             total=found.total,
@@ -346,13 +328,12 @@ def _related_lines(found: Related, name: ProjectName, notice: str) -> Iterator[s
     yield f"{_shown(found.name)} · {what} · {counted(found.total, 'item')}, {last}"
     if notice:
         yield f"({notice})"
-    if found.files:
-        yield f"files: {_listed([f'{_shown(one.name)} {one.count}' for one in found.files])}"
-    if found.people:
-        shown = [
-            f"{_shown(one.name)} {one.count}, {ago(now - one.last_ms)}" for one in found.people
-        ]
-        yield f"people: {_listed(shown, '; ')}"
+    files = [f"{_shown(one.name)} {one.count}" for one in found.files]
+    people = [f"{_shown(one.name)} {one.count}, {ago(now - one.last_ms)}" for one in found.people]
+    for label, by, shown in (("files", ", ", files), ("people", "; ", people)):
+        rest = [f"{len(shown) - MOST_SHOWN} more"] if shown[MOST_SHOWN:] else []
+        if shown:
+            yield f"{label}: {by.join([*shown[:MOST_SHOWN], *rest])}"
     for group in found.groups:
         more = f", the newest {len(group.items)}" if group.total > len(group.items) else ""
         yield f"{group.sort} ({group.total:,}{more}):"
@@ -360,11 +341,6 @@ def _related_lines(found: Related, name: ProjectName, notice: str) -> Iterator[s
     if found.relations:
         yield "relations:"
         yield from (f"  #{item} {_shown(str(one))}" for item, one in found.relations[:MOST_SHOWN])
-
-
-def _listed(shown: Sequence[str], by: str = ", ") -> str:
-    more = f"{by}{len(shown) - MOST_SHOWN} more" if shown[MOST_SHOWN:] else ""
-    return by.join(shown[:MOST_SHOWN]) + more
 
 
 def _count(one: NamedCount) -> Row:
@@ -375,9 +351,9 @@ def _shown(name: str) -> str:
     return one_line(name, 2 * NAME_CHARS)
 
 
-def _context(packed: Pack, project: Project) -> rows.ContextResult:
+def _context(packed: Pack, project: Project) -> Row:
     """Return a pack as a result."""
-    return rows.ContextResult(
+    return row(
         project=project.name,
         items=[rows.context_line(entry) for entry in packed.entries],
         summaries=[rows.summary_line(finished.item) for finished in packed.summaries],

@@ -42,10 +42,7 @@ Persian, Hindi and emoji need are kept.
 
 
 def defused(text: str) -> str:
-    """Return text with clients' tags made inert and invisible characters blanked.
-
-    Look-alike brackets replace those of the tags; the result has as many characters as the text.
-    """
+    """Return text, as long as before, with inert tags and blanks for invisible characters."""
     # Everything that the pattern finds is not printable, and the pattern takes 100 times as long.
     if not text.isprintable() and not text.replace("\n", "").replace("\t", "").isprintable():
         text = _UNSEEN.sub(" ", text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -27,12 +27,12 @@ from observer.search.start import Start
 from observer.tools.documents import Documents
 from observer.tools.fence import without_links
 from observer.tools.render import card_line, one_line, tokens
-from observer.tools.tool import ResultRow, Row
+from observer.tools.tool import Row
 
 MOST_CHARACTERS = 10_000
 """Claude Code and Cursor cut longer context, or move it to a file that few models read."""
-ANYONES = "CONTEXT.md"
-"""The file for a client without one of its own."""
+ANY, ANYONES = "CONTEXT.*", "CONTEXT.md"
+"""All files of a folder, and the one for a client without one of its own."""
 SESSIONS = 40
 """Sessions looked at, newest first, for the clients that get a file."""
 
@@ -48,10 +48,9 @@ def write(
 ) -> int:
     """Bring the files of every root of a project up to date; return how many were written.
 
-    There is one file for any client, and one for each client that worked here, whose resume card
-    shows what others did since its own last session. Files of a root that is gone, or of a project
-    without memory, are removed. `uncommitted` asks git about paths under a root; None believes the
-    sessions. `notice` is the first line of each file.
+    One is for any client, one for each that worked here, with what others did since. Files of a
+    root that is gone, or of a project without memory, are removed. `uncommitted` asks git about
+    paths under a root; None believes the sessions. `notice` is the first line of each file.
 
     Raises:
         OSError: the home cannot be written.
@@ -70,7 +69,7 @@ def write(
         render = partial(
             documents.context,
             project,
-            tokens=budget(settings),
+            tokens=min(settings.context_tokens, MOST_CHARACTERS // 4),
             uncommitted=look,
             exists=partial(existing, root),
             notice=notice,
@@ -83,15 +82,10 @@ def write(
         contents = {ANYONES: text.encode()}
         for client, shown in (dict.fromkeys(wrapping, text) | own).items():
             contents[client.context_file] = (client.wrap_context or str.encode)(shown)
-        for file in set(_files(folder)) - {folder / name for name in contents}:
+        for file in set(folder.glob(ANY)) - {folder / name for name in contents}:
             file.unlink()  # of a client that was not at work lately
         written += sum(_replace(folder / name, content) for name, content in contents.items())
     return written
-
-
-def budget(settings: Settings) -> int:
-    """Return the most tokens of a file."""
-    return min(settings.context_tokens, MOST_CHARACTERS // 4)
 
 
 def shown_from(home: Home, folder: str) -> str:
@@ -101,9 +95,7 @@ def shown_from(home: Home, folder: str) -> str:
 
 
 def given_at_start(home: Home, session: Session) -> Giving | None:
-    """Return what the hook printed as a session began; None where that is not known.
-
-    It is the file that is there now, unless that was written since.
+    """Return what the hook printed as a session began: the file of now, None if it is newer.
 
     Raises:
         OSError: the file cannot be read.
@@ -134,17 +126,14 @@ _SHOWN = re.compile(r"(?:^|\\n)#(\d{1,18}) ", re.MULTILINE)
 
 
 def given(memory: Memory, folder: str, *, project: str | None, client: str) -> Start:
-    """Return what a session of a client is given at its start in a project, or in a folder.
-
-    Where no file was written yet, that is what it would hold.
-    """
+    """Return what a session of a client is given at its start in a project, or in a folder."""
     named = memory.project(project) if project else None
     folder = named.roots[-1] if named and named.roots else folder
     root = shown_from(home(), folder)
     found = memory.project_at(root or folder)
     around = [one for one in found.roots if Path(folder).is_relative_to(one)] if found else []
     root = root or max(around, key=len, default="")
-    most = budget(config.load(home()))
+    most = min(config.load(home()).context_tokens, MOST_CHARACTERS // 4)
     if not (found and Path(root).is_dir()):
         return Start(lines=(), budget_tokens=most, used_tokens=0)
     return Documents(memory, partial(str, root)).start(
@@ -156,32 +145,23 @@ def given(memory: Memory, folder: str, *, project: str | None, client: str) -> S
     )
 
 
-class Explanation(ResultRow):
-    """A session's start, explained: the cost of each line, and what is left out, with the reason.
+def explained(start: Start) -> Row:
+    """Return the cost of each line that a session is given, and what is left out, with the reason.
 
     An `id` of 0 cannot be fetched.
     """
-
-    token_budget: int
-    tokens_used: int
-    lines: list[Row]
-    left_out: list[Row]
-
-
-def explained(start: Start) -> Explanation:
-    """Explain what a session is given at its start."""
     lines = [(line, card_line(line)) for line in start.lines]
-    return Explanation(
-        token_budget=start.budget_tokens,
-        tokens_used=start.used_tokens,
-        lines=[
+    return {
+        "token_budget": start.budget_tokens,
+        "tokens_used": start.used_tokens,
+        "lines": [
             {"id": line.item, "text": shown, "why": line.why, "tokens": tokens(f"{shown}\n")}
             for line, shown in lines
         ],
-        left_out=[
+        "left_out": [
             {"id": one.item, "title": one_line(one.title), "why": one.why} for one in start.omitted
         ],
-    )
+    }
 
 
 def existing(root: str, paths: Collection[str]) -> frozenset[str]:
@@ -207,10 +187,6 @@ def mirror(home: Home, root: str) -> Path:
     return home.context / "by-path" / root.lstrip("/")
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    return folder.glob("CONTEXT.*")
-
-
 def _replace(path: Path, content: bytes) -> bool:
     try:
         if read_plain(path) == content:
@@ -222,7 +198,7 @@ def _replace(path: Path, content: bytes) -> bool:
 
 
 def _remove(folder: Path, home: Home) -> None:
-    for file in _files(folder):
+    for file in folder.glob(ANY):
         file.unlink(missing_ok=True)
     top = home.context / "by-path"
     while folder != top and top in folder.parents:
@@ -250,10 +226,7 @@ def printed(known: Reminder, *, client: str, event: str) -> bytes:
 
 
 def text(known: Reminder) -> str:
-    """Return a reminder as one labelled line; "" where it would have to cut a command.
-
-    A command is shown whole or not at all, between backticks in the one line.
-    """
+    """Return a reminder as one labelled line; "" where it would have to cut a command."""
     said = f"{known.instead}." if known.instead else ""
     if said and known.sort == "form":
         commands = (known.failed, known.instead)

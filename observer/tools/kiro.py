@@ -19,7 +19,7 @@ from observer.search.snippet import snippet
 from observer.tools import render, rows
 from observer.tools.asking import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.tools.labels import with_suspicion
-from observer.tools.tool import ResultRow, Row, ToolResult, Tools, as_json, offered
+from observer.tools.tool import Row, ToolResult, Tools, as_json, offered
 
 GUIDE = """\
 Memory of earlier work in this and other projects: file writes and reads, commands, research, \
@@ -28,7 +28,7 @@ get_context at the start of a session; search before a task; then get_observatio
 records, timeline(anchor_id) for what happened before and after.\
 """
 
-SEMANTIC, FTS5, RECENCY, PROJECT = 0.45, 0.35, 0.10, 0.10
+WEIGHTS = {"semantic": 0.45, "fts5": 0.35, "recency": 0.10, "project_match": 0.10}
 """What each signal counts for with a query. Source: the document."""
 LEAST_CUT = 25
 """Tokens from which on an item is cut to what is left of the budget; else it is left out."""
@@ -52,35 +52,6 @@ ITEM = (
 """The documented fields of each row, in their order."""
 
 
-class KiroSearchResult(ResultRow):
-    """Result of `search`, each list best first."""
-
-    observations: list[Row]
-    summaries: list[Row]
-
-
-class KiroTimeline(ResultRow):
-    """Result of `timeline`, oldest first."""
-
-    timeline: list[Row]
-
-
-class KiroObservations(ResultRow):
-    """Result of `get_observations`, in the order of the ids."""
-
-    observations: list[Row]
-
-
-class KiroContext(ResultRow):
-    """Result of `get_context`, knowledge first."""
-
-    project: str
-    items: list[Row]
-    summaries: list[Row]
-    tokenBudget: int  # noqa: N815 - the documented name
-    tokensUsed: int  # noqa: N815 - as above
-
-
 _ALL = SearchOptions(kinds=("observation", "record", "note", "summary"))
 """The document promises what tools did as observations of their own."""
 
@@ -101,7 +72,7 @@ class Kiro(Tools):
         limit: Annotated[
             int, Meta(ge=1, le=MOST_RESULTS, description="Most results per category.")
         ] = 10,
-    ) -> ToolResult[KiroSearchResult]:
+    ) -> ToolResult:
         """Search observations and summaries by words and meaning."""
         try:
             found = self._view().search(query, project=project or None, limit=limit, narrow=_ALL)
@@ -110,13 +81,11 @@ class Kiro(Tools):
             found, reads = SearchHits(), []
         items = [hit.item for hit in found.hits]
         steps = [one for one in items if one.kind != "summary"]
-        return as_json(
-            KiroSearchResult(
-                observations=self._observations([*steps, *reads][:limit]),
-                summaries=self._summaries([one for one in items if one.kind == "summary"]),
-            ),
-            notice="" if items or reads else found.notice,
-        )
+        result = {
+            "observations": self._observations([*steps, *reads][:limit]),
+            "summaries": self._summaries([one for one in items if one.kind == "summary"]),
+        }
+        return as_json(result, notice="" if items or reads else found.notice)
 
     @offered("What happened around it")
     def timeline(
@@ -124,23 +93,23 @@ class Kiro(Tools):
         anchor_id: Annotated[int, Meta(description="Id of an observation.")],
         depth_before: Depth = 5,
         depth_after: Depth = 5,
-    ) -> ToolResult[KiroTimeline]:
+    ) -> ToolResult:
         """Show what happened before and after an observation in its project."""
         accounts = self._view().accounts
         around = accounts.steps_around(anchor_id, before=depth_before, after=depth_after)
         name = self._memory.project_names()
         moments = [_row(MOMENT, _marked(one.item), name, position=one.position) for one in around]
-        return as_json(KiroTimeline(timeline=moments))
+        return as_json({"timeline": moments})
 
     @offered("Full observations by id")
     def get_observations(
         self, ids: Annotated[list[int], Meta(description=f"{MOST_IDS} at most.")]
-    ) -> ToolResult[KiroObservations]:
+    ) -> ToolResult:
         """Fetch full records by id."""
         if not 0 < len(ids) <= MOST_IDS:
             raise BadInput(f"{len(ids)} ids asked for", hint=f"give 1 to {MOST_IDS}")
         found = self._view().accounts.steps(ids)
-        return as_json(KiroObservations(observations=self._observations(found)))
+        return as_json({"observations": self._observations(found)})
 
     @offered("What matters in a project")
     def get_context(
@@ -150,14 +119,13 @@ class Kiro(Tools):
             int, Meta(ge=1, le=LARGEST, description="Of the items' contents, 4 characters each.")
         ] = 2000,
         query: Annotated[str, Meta(description="What the items should be about.")] = "",
-    ) -> ToolResult[KiroContext]:
+    ) -> ToolResult:
         """Get the most useful memory of a project within a token budget.
 
         Use it at the start of a session; decisions and constraints come first.
         """
-        empty = KiroContext(
-            project=project, items=[], summaries=[], tokenBudget=token_budget, tokensUsed=0
-        )
+        empty: Row = {"project": project, "items": [], "summaries": []}
+        empty |= {"tokenBudget": token_budget, "tokensUsed": 0}
         try:
             asked = self._memory.project(project)
         except NotFound:
@@ -165,17 +133,12 @@ class Kiro(Tools):
         packed = self._view().context(
             asked.uuid, budget_tokens=LARGEST, query=query, costs=_FREE, has_card=False
         )
-        entries = sorted(
-            packed.entries,
-            key=lambda entry: (
-                not is_knowledge(entry.hit.item), -_worth(entry.hit) if query else 0.0
-            ),
-        )  # fmt: skip
+        ranked = sorted(packed.entries, key=lambda one: -_worth(one.hit) if query else 0.0)
+        entries = sorted(ranked, key=lambda one: not is_knowledge(one.hit.item))
         items, used = self._fitting(entries, token_budget, is_asked=bool(query))
         summaries = self._summaries([each.item for each in packed.summaries])
-        return as_json(
-            replace(empty, project=asked.name, items=items, summaries=summaries, tokensUsed=used)
-        )
+        found = {"project": asked.name, "items": items, "summaries": summaries}
+        return as_json({**empty, **found, "tokensUsed": used})
 
     def _fitting(
         self, entries: list[PackEntry], budget: int, *, is_asked: bool
@@ -189,13 +152,8 @@ class Kiro(Tools):
             if (cost := render.tokens(text)) <= left:
                 left -= cost
                 score = clamped(_worth(entry.hit)) if is_asked else entry.hit.score
-                signals = entry.hit.signals
-                shown = {
-                    "semantic": round(signals.semantic, 4),
-                    "fts5": round(signals.fts5, 4),
-                    "recency": round(signals.recency, 4),
-                    "projectMatch": round(signals.project_match, 4),
-                }
+                shown = {name: round(getattr(entry.hit.signals, name), 4) for name in WEIGHTS}
+                shown["projectMatch"] = shown.pop("project_match")
                 more = {"content": text, "score": round(score, 4), "signals": shown}
                 found.append(_row(ITEM, entry.hit.item, name, **more))
         return found, budget - left
@@ -210,14 +168,11 @@ class Kiro(Tools):
         sessions = self._memory.session_names(item.session_id or 0 for item in items)
         return [
             _row(
-                SUMMARY,
-                item,
-                name,
-                session_id=sessions.get(item.session_id or 0, ""),
+                SUMMARY, item, name, session_id=sessions.get(item.session_id or 0, ""),
                 **{field: getattr(item.summary, field, "") or None for field in render.ANSWERS},
             )
             for item in items
-        ]
+        ]  # fmt: skip
 
 
 _FREE = TokenCosts(entry=lambda _: 0, summary=lambda _: 0, line=lambda _: 0, overhead=0)
@@ -226,13 +181,7 @@ _FREE = TokenCosts(entry=lambda _: 0, summary=lambda _: 0, line=lambda _: 0, ove
 
 def _worth(hit: Hit) -> float:
     """Return the document's score of what was found for a query; it may exceed 1."""
-    signals = hit.signals
-    worth = (
-        SEMANTIC * signals.semantic
-        + FTS5 * signals.fts5
-        + RECENCY * signals.recency
-        + PROJECT * signals.project_match
-    )
+    worth: float = sum(part * getattr(hit.signals, name) for name, part in WEIGHTS.items())
     return worth * (KNOWLEDGE_FACTOR if is_knowledge(hit.item) else 1)
 
 

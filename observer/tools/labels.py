@@ -1,7 +1,4 @@
-"""Labels for items that are out of date, superseded, unapproved or suspicious.
-
-Also the row that marks what a language model wrote about an item.
-"""
+"""Labels for items that are out of date, superseded, unapproved or suspicious."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from observer.core.model import Item, Reason, Validity
 from observer.core.moment import day
 from observer.core.text import ago, one_line, span_text
 from observer.tools.fence import defused
-from observer.tools.tool import Row
+from observer.tools.tool import Row, shortened
 
 HASH = 10
 """Characters of a commit's name that are shown."""
@@ -40,9 +37,8 @@ _FORMS: dict[Reason, str] = {
 def labels(item: Item, *, whole: bool = False) -> list[str]:
     """Return a short text for each caveat of an item: author, approval, suspicion, validity.
 
-    Unless `whole`, long lists of names are cut, several moved files are only counted, changes to
-    less than `LEAST_SHARE` of what an item touched are left out, and of what is stale in part only
-    a note says where.
+    Unless `whole`, long names are cut, several moved files counted, changes to less than
+    `LEAST_SHARE` left out, and of what is stale in part only a note says where.
     """
     if whole:
         return [*_of_note(item), *(_label(each, item) for each in item.validity)]
@@ -52,13 +48,10 @@ def labels(item: Item, *, whole: bool = False) -> list[str]:
     moved = [each for each in marks if each.reason == "renamed"]
     if len(moved) > 1:
         marks = [each for each in marks if each.reason != "renamed"]
-    cut = [
-        replace(each, subject=f"{each.subject[: SUBJECT - 1]}…")
-        if len(each.subject) > SUBJECT
-        else each
+    said = [
+        _label(replace(each, subject=shortened(each.subject, SUBJECT)), item, brief=True)
         for each in marks
     ]
-    said = [_label(each, item, brief=True) for each in cut]
     return [*_of_note(item), *said, *([f"{len(moved)} files moved"] if len(moved) > 1 else [])]
 
 

@@ -5,14 +5,14 @@ The tools that its document refers to are here under their names: `code`, `sessi
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from observer.tools import notes, rows
+from observer.tools import notes
 from observer.tools.asking import MOST_RESULTS
 from observer.tools.core import Core
-from observer.tools.story import Browse, Reasons, Sessions, StoryTools
+from observer.tools.story import Browse, StoryTools
 from observer.tools.tool import ToolResult, Tools, offered
 
 GUIDE = """\
@@ -42,7 +42,7 @@ class MemoryTools(Tools):
         query: Annotated[str, Meta(description="For recall: what to look for.")] = "",
         limit: Annotated[int, Meta(ge=1, le=100, description="Most results of recall.")] = 10,
         id: Annotated[str, Meta(description="For forget: what to delete.")] = "",  # noqa: A002 - the documented name
-    ) -> ToolResult[notes.MemoryToolResult]:
+    ) -> ToolResult:
         """Manage persistent memories: remember (store), recall (search), forget (delete).
 
         Never store API keys, tokens or passwords: they are refused.
@@ -51,7 +51,7 @@ class MemoryTools(Tools):
             action, content=content, key=key, fact_type=fact_type, category=category,
             confidence=confidence, scope=scope, query=query, limit=limit, id=id,
         )  # fmt: skip
-        return answer if action == "recall" else ToolResult(answer.result.message, answer.result)
+        return answer if action == "recall" else ToolResult(answer.result["message"], answer.result)
 
     @offered("Earlier work on code")
     def code(
@@ -62,22 +62,19 @@ class MemoryTools(Tools):
         ] = "",
         limit: Annotated[int, Meta(ge=1, le=MOST_RESULTS)] = 10,
         action: Literal["search"] = "search",
-    ) -> ToolResult[rows.SearchResult | Reasons]:
+    ) -> ToolResult:
         """Find earlier work on code by meaning, or the history behind a file, line or symbol."""
         del action  # there is one
-        found: ToolResult[Any] = (
-            StoryTools(self._memory, self._here).why(file_path)
-            if file_path
-            else Core(self._memory, self._here).search(query, limit=limit)
-        )
-        return found
+        if file_path:
+            return StoryTools(self._memory, self._here).why(file_path)
+        return Core(self._memory, self._here).search(query, limit=limit)
 
     @offered("The last sessions")
     def session(
         self,
         limit: Annotated[int, Meta(ge=1, le=100)] = 20,
         action: Literal["recap", "current_session", "list_sessions"] = "recap",
-    ) -> ToolResult[Sessions]:
+    ) -> ToolResult:
         """List the last sessions here, with what each was asked."""
         return Browse(self._memory, self._here).sessions(
             ".", 1 if action == "current_session" else limit
@@ -89,7 +86,7 @@ class MemoryTools(Tools):
         project_path: Annotated[str, Meta(description="Left out: yours.")] = "",
         name: Annotated[str, Meta(description="Its name, where no path is given.")] = "",
         action: Literal["start", "set", "get"] = "start",
-    ) -> ToolResult[rows.ContextResult]:
+    ) -> ToolResult:
         """Return what matters in a project: where the work stands, decisions, recent sessions."""
         del action  # which project is meant is said by each call
         return Core(self._memory, self._here).get_context(project_path or name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import orjson
 
 from observer.core import moment
@@ -14,10 +15,9 @@ from observer.notes.values import NoteLink, Version
 from observer.tools import render
 from observer.tools.labels import with_suspicion
 from observer.tools.render import ProjectName
-from observer.tools.tool import ResultRow
 
 
-class NoteRow(ResultRow):
+class NoteRow(msgspec.Struct, frozen=True, kw_only=True):
     """A note in full; fields that it does not have are null."""
 
     id: int

@@ -1,7 +1,4 @@
-"""The `memory` tool: one entry for remembering, recalling and forgetting notes.
-
-Replies and errors are worded as its documentation words them: agents were taught these texts.
-"""
+"""The `memory` tool, worded as its documentation, which agents were taught; and `resolve`."""
 
 from __future__ import annotations
 
@@ -23,39 +20,19 @@ from observer.tools import render
 from observer.tools.labels import labels
 from observer.tools.note_api import final, pair_lines, stands
 from observer.tools.parse_filters import parse_filters
-from observer.tools.tool import ResultRow, Row, ToolResult, Tools, offered, row
+from observer.tools.tool import Row, ToolResult, Tools, offered, row
 
 ACTIONS = ("remember", "recall", "forget")
 SCOPES: tuple[str, ...] = get_args(Scope)
 ALL = "all"
 """The scope of which the notes of every project are recalled."""
 FACT_TYPES = (
-    *("general", "preference", "decision", "context", "constraint", "heuristic", "rejected"),
-)
+    "general", "preference", "decision", "context", "constraint", "heuristic", "rejected",
+)  # fmt: skip
 """The tool's name of each fact type; `general` is stored as `fact`."""
 
 CONFIDENCE = 0.5
 """Of a note about which nothing else is said."""
-
-
-class MemoryToolResult(ResultRow):
-    """Result of `memory`; the fields beyond `message` depend on the action.
-
-    Of a memory `score` is between 0 and 1, comparable within one answer, `validity` are its labels;
-    `similar` are notes that are like the one remembered: prefer to update them.
-    """
-
-    action: str
-    message: str
-    id: int | UnsetType = UNSET
-    updated: bool | UnsetType = UNSET
-    deleted: bool | UnsetType = UNSET
-    final_at: str | UnsetType = UNSET
-    memories: list[Row] | UnsetType = UNSET
-    similar: list[Row] | UnsetType = UNSET
-    dangling: list[str] | UnsetType = UNSET
-    notice: str | UnsetType = UNSET
-    degraded: str | UnsetType = UNSET
 
 
 class Settling(msgspec.Struct, frozen=True):
@@ -65,18 +42,6 @@ class Settling(msgspec.Struct, frozen=True):
     how: How
     other: int
     content: str = ""
-
-
-class ResolveResult(ResultRow):
-    """Result of `resolve`: what was settled, and pairs that are still open, of `total`.
-
-    Of what was settled, `id` is the note that holds; `problem` says why nothing was.
-    """
-
-    settled: list[Row]
-    open: list[Row]
-    total: int
-    degraded: str | UnsetType = UNSET
 
 
 _write = functools.partial(offered, is_always_loaded=True, is_read_only=False, is_destructive=True)
@@ -114,7 +79,7 @@ class MemoryTool(Tools):
         session: str = "",
         branch: str = "",
         id: Annotated[str, Meta(description="What to forget.")] = "",  # noqa: A002 - the documented name
-    ) -> ToolResult[MemoryToolResult]:
+    ) -> ToolResult:
         """Remember, recall or forget facts on purpose.
 
         remember (content, key to scope, tags, supersedes) when something is decided, ruled out,
@@ -157,7 +122,7 @@ class MemoryTool(Tools):
         self,
         pairs: Annotated[list[Settling], Meta(max_length=50)] = [],  # noqa: B006 - never changed
         project: str = "",
-    ) -> ToolResult[ResolveResult]:
+    ) -> ToolResult:
         """Settle which of near notes still hold, and list pairs that nobody has settled yet."""
         settled: list[Row] = []
         for one in pairs:
@@ -173,7 +138,7 @@ class MemoryTool(Tools):
         if chosen is None and (project or not pairs):
             chosen = self._memory.project(project)
         found = self._memory.pairs.open(chosen, limit=OPEN) if chosen else OpenPairs()
-        result = ResolveResult(
+        result = row(
             settled=settled,
             open=[
                 {
@@ -198,14 +163,13 @@ class MemoryTool(Tools):
         lines += map(pair_lines, found.pairs)
         return ToolResult("\n".join(filter(None, (*lines, found.degraded))), result)
 
-    def _remember(self, note: Note) -> ToolResult[MemoryToolResult]:
+    def _remember(self, note: Note) -> ToolResult:
         kept = self._memory.notes.remember(note, folder=self._here())
-        message = (
-            f"Memory updated successfully (ID: {kept.item.id})"
-            if kept.updated
-            else f"Memory stored successfully with ID: {kept.item.id}"
+        done = (
+            "updated successfully (ID: {})" if kept.updated else "stored successfully with ID: {}"
         )
-        outcome = MemoryToolResult(
+        message = f"Memory {done.format(kept.item.id)}"
+        outcome = row(
             action="remember",
             message=message,
             id=kept.item.id,
@@ -227,7 +191,7 @@ class MemoryTool(Tools):
 
     def _recall(
         self, query: str, wanted: SearchOptions, *, limit: int, is_everywhere: bool
-    ) -> ToolResult[MemoryToolResult]:
+    ) -> ToolResult:
         if not query.strip():
             raise BadInput("Missing query: recall requires query", hint="say what to look for")
         here = self._here()
@@ -239,7 +203,7 @@ class MemoryTool(Tools):
         memories = [
             _recalled(hit, name(hit.item.project_id) if is_everywhere else "") for hit in found.hits
         ]
-        outcome = MemoryToolResult(
+        outcome = row(
             action="recall",
             message=f"{len(memories)} found",
             memories=memories,
@@ -248,7 +212,7 @@ class MemoryTool(Tools):
         text = msgspec.json.encode(memories).decode()
         return ToolResult(text, outcome, notice=found.notice)
 
-    def _forget(self, handle: str) -> ToolResult[MemoryToolResult]:
+    def _forget(self, handle: str) -> ToolResult:
         if handle == "":
             raise BadInput("Missing id: forget requires id", hint="recall shows the ids")
         text = handle.strip().removeprefix("#")
@@ -256,15 +220,12 @@ class MemoryTool(Tools):
             raise BadInput(f"Invalid id: {text[:40]!r}", hint="must be a positive whole number")
         final_ms = self._memory.notes.erase(int(text))
         message = f"Memory {int(text)} " + ("deleted." if final_ms else "not found.")
-        outcome = MemoryToolResult(action="forget", message=message, deleted=final_ms is not None)
+        outcome = {"action": "forget", "message": message, "deleted": final_ms is not None}
         if final_ms is None:
             return ToolResult(message, outcome)
-        until = final(
-            final_ms, is_now=not self._memory.notes.grace_ms, how=f"observer undo {int(text)}"
-        )
-        return ToolResult(
-            f"{message}\n{until}", msgspec.structs.replace(outcome, final_at=iso(final_ms))
-        )
+        is_now, how = not self._memory.notes.grace_ms, f"observer undo {int(text)}"
+        until = final(final_ms, is_now=is_now, how=how)
+        return ToolResult(f"{message}\n{until}", outcome | {"final_at": iso(final_ms)})
 
 
 def _check(content: str, confidence: float, scope: str) -> None:

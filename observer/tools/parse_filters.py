@@ -33,8 +33,7 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
     """Return the options of a search; an empty text does not restrict it.
 
     `type` names types, separated by commas. A file may be a folder, a ``file://`` URI or have a
-    line, ``auth.py:34``. `since` is inclusive, `until` exclusive, both as `moment_ms` reads them;
-    spans such as ``7d`` count from `now_ms`.
+    line, ``auth.py:34``. `since` is inclusive, `until` exclusive, as `moment_ms` reads them.
 
     Raises:
         BadInput: a time is malformed, the span is empty, a file is a pattern, or `mine` and `team`

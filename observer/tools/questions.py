@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
 from functools import partial
 from textwrap import indent
@@ -100,7 +100,7 @@ def _answered(question: Question, memory: Memory, asked: CommandRequest) -> Comm
     return replace(found, scope=scope_line(here.name if here else ""))
 
 
-def _as_asked(asked: CommandRequest, answer: ToolResult[Any]) -> CommandReply:
+def _as_asked(asked: CommandRequest, answer: ToolResult) -> CommandReply:
     if asked.is_json:
         return CommandReply(msgspec.json.encode(answer.result).decode())
     return CommandReply(answer.text)
@@ -138,7 +138,7 @@ def _search(  # noqa: PLR0913 - one of each option
     if asked.is_json:
         result = rows.search_result(found, name, render.excerpts(found.hits))
         reasons = {"why": [rows.why(hit) for hit in found.hits]} if explain else {}
-        return _as_json(msgspec.to_builtins(result) | reasons)
+        return _as_json(result | reasons)
     shown = found if weak or limit or explain else found.above_floor()
     remarks: Sequence[str] = (shown.notice, shown.degraded)
     if shown.hits and not explain:
@@ -149,10 +149,8 @@ def _search(  # noqa: PLR0913 - one of each option
         why, more, remarks = "the options leave out what holds these words", "leave one out", ()
     else:
         tries = ["try other words"] * bool(query) + ["leave out an option"] * (wanted != NO_OPTIONS)
-        why, more = (
-            "nothing found",
-            ", or ".join(tries) or "connect a client with: observer install",
-        )
+        more = ", or ".join(tries) or "connect a client with: observer install"
+        why = "nothing found"
     lines = [f"({remark})" for remark in remarks if remark]
     empty = nothing(why, more, everywhere=not project)
     return CommandReply("\n".join([*lines, render.explained(shown.hits, name) or empty]))
@@ -178,7 +176,7 @@ def _related(
     found = _as_asked(asked, answer)
     if asked.is_json:
         return found
-    is_person = "person" in answer.result.kinds
+    is_person = "person" in answer.result["kinds"]
     words = f"--by {shlex.quote(name)}" if is_person else f"{shlex.quote(name)} --type commit"
     more = f"more: observer show ID, or observer search {words}"
     return replace(found, text=f"{found.text}\n{more}")
@@ -247,11 +245,11 @@ def _explain_context(
     if not (start.lines or start.omitted or asked.is_json):
         return CommandReply(NO_START)
     found = hook_output.explained(start)
-    lines = [f"{found.tokens_used:,} of {found.token_budget:,} tokens"]
-    for each in found.lines:
+    lines = ["{tokens_used:,} of {token_budget:,} tokens".format(**found)]
+    for each in found["lines"]:
         lines += [each["text"], f"    {counted(each['tokens'], 'token')}"]
-    lines += ["left out:"] * bool(found.left_out)
-    for one in found.left_out:
+    lines += ["left out:"] * bool(found["left_out"])
+    for one in found["left_out"]:
         handle = f"#{one['id']} " if one["id"] else ""
         lines.append(f"{handle}{one['title']}\n    why: {one['why']}")
     return _as_asked(asked, ToolResult("\n".join(lines), found))
@@ -302,24 +300,20 @@ def _as_json(value: object) -> CommandReply:
 def _projects(memory: Memory, asked: CommandRequest) -> CommandReply:
     """Answer with the rows of the tool `projects`."""
     found = tools_of(("browse",), memory, lambda: asked.folder)["projects"].call({})
-    return _as_json(found.result.projects)
+    return _as_json(found.result["projects"])
 
 
 def since(account: Account, name: ProjectName) -> str:
     """Return an account as text: a block for each project."""
     lines = [f"since {minute(account.since_ms)}"]
-    if account.is_partial:
-        lines.append("(so much happened that the oldest of it is left out)")
+    lines += ["(so much happened that the oldest of it is left out)"] * account.is_partial
     for share in account.shares:
         lines += ["", *_share(share, name)]
     return "\n".join(lines)
 
 
 def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
-    """Return a session as text: its data, its summary, and its items in order.
-
-    What a sub-agent did is indented, below the delegation to it.
-    """
+    """Return a session as text: its data, its summary, its items in order, sub-agents' indented."""
     session = timeline.ran.session
     about = [
         f"s{session.id}",
@@ -334,27 +328,18 @@ def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
     if command := resume_command(session):
         lines.append(f"resume: {command}")
     if used := timeline.usage:
-        counted_tokens = (
-            ("input", used.input),
-            ("output", used.output),
-            ("cache read", used.cache_read),
-            ("cache write", used.cache_write),
-        )
-        shown = (f"{number:,} {label}" for label, number in counted_tokens if number)
+        figures = msgspec.structs.asdict(used).items()
+        shown = (f"{number:,} {name.replace('_', ' ')}" for name, number in figures if number)
         lines.append(f"tokens: {', '.join(shown)}")
     if timeline.children:
-        lines.append(
-            f"sub-agents in sessions {', '.join(f's{one.id}' for one in timeline.children)}"
-        )
+        children = ", ".join(f"s{one.id}" for one in timeline.children)
+        lines.append(f"sub-agents in sessions {children}")
     if timeline.ran.summary:
-        lines += ["", detail(timeline.ran.summary, _no_name)]
-    if timeline.items:
-        lines.append("")
-    if timeline.left_out:
-        lines.append(f"({timeline.left_out:,} earlier left out)")
-    for row in nested(timeline.items, [session, *timeline.children]):
-        lines.append(indent(entry(row.item, _no_name), "  " * row.depth))
-    return "\n".join(lines)
+        lines += ["", detail(timeline.ran.summary)]
+    lines += [""] * bool(timeline.items)
+    lines += [f"({timeline.left_out:,} earlier left out)"] * bool(timeline.left_out)
+    rows = nested(timeline.items, [session, *timeline.children])
+    return "\n".join([*lines, *(indent(entry(row.item), "  " * row.depth) for row in rows)])
 
 
 def session_rows(timeline: SessionTimeline, name: ProjectName) -> Row:
@@ -374,10 +359,6 @@ def session_rows(timeline: SessionTimeline, name: ProjectName) -> Row:
             for child in timeline.children
         ],
     }
-
-
-def _no_name(_project_id: int | None) -> str:
-    return ""
 
 
 def _share(share: Share, name: ProjectName) -> Iterator[str]:
@@ -402,9 +383,10 @@ def _share(share: Share, name: ProjectName) -> Iterator[str]:
             if field in LISTED_FIELDS:
                 yield f"      {field}: {one_line(text)}"
     yield from _rest(len(known), "sessions")
-    yield from _items(share.commits, "commits")
-    yield from _items(share.fixes, "fixes")
-    yield from _items(share.noted, "notes")
+    lists = (("commits", share.commits), ("fixes", share.fixes), ("notes", share.noted))
+    for label, items in lists:
+        yield from (f"  {heading(item)}" for item in items[:MOST_SHOWN])
+        yield from _rest(len(items), label)
 
 
 def _when(ran: SessionRun) -> str:
@@ -413,13 +395,7 @@ def _when(ran: SessionRun) -> str:
     return f"{when}, goes on" if session.status == "active" else when
 
 
-def _items(items: Sequence[Item], label: str) -> Iterator[str]:
-    for item in items[:MOST_SHOWN]:
-        yield f"  {heading(item)}"
-    yield from _rest(len(items), label)
-
-
-def _rest(number: int, label: str) -> Iterable[str]:
+def _rest(number: int, label: str) -> list[str]:
     return [f"  ({label}: {number - MOST_SHOWN:,} more)"] if number > MOST_SHOWN else []
 
 
@@ -466,10 +442,7 @@ def _happened(
     until_ms: int | None = None,
     before_id: int = 0,
 ) -> CommandReply:
-    """List what happened before a time, or an item of then, newest first.
-
-    What tools did is among it only with `records`.
-    """
+    """List what happened before a time, or an item of then, newest first; with records if asked."""
     kinds = ("observation", "note", *(("record",) if records else ()))
     wanted = SearchOptions(kinds=kinds, until_ms=until_ms, before_id=before_id)
     found = memory.accounts.happened(wanted, project=project, limit=limit)
@@ -498,21 +471,13 @@ def _pairs(
     found = [memory.pairs.open(one, limit=limit) for one in places if project in {None, one.uuid}]
     name = memory.project_names()
     pairs = sorted((pair for one in found for pair in one.pairs), key=lambda pair: -pair.cosine)
-    ends = [{"newer": pair.newer, "older": pair.older} for pair in pairs]
-    texts = [
-        {
-            end: {
-                "id": note.id,
-                "title": note.title,
-                "content": note.narrative,
-                "shown": note_api.detail(note, name),
-            }
-            for end, note in pair.items()
-        }
-        for pair in ends[:limit]
-    ]
+
+    def shown(note: Item) -> Row:
+        about = {"id": note.id, "title": note.title, "content": note.narrative}
+        return {**about, "shown": note_api.detail(note, name)}
+
     said = {
-        "pairs": texts,
+        "pairs": [{"newer": shown(p.newer), "older": shown(p.older)} for p in pairs[:limit]],
         "total": sum(one.total for one in found),
         "degraded": "; ".join(filter(None, (one.degraded for one in found))),
     }

@@ -9,10 +9,8 @@ from functools import cache
 from observer.core.errors import BadInput
 from observer.core.plugins import with_plugins
 from observer.memory.api import Memory
-from observer.tools import chatgpt, core, kiro, memory, story
+from observer.tools import chatgpt, core, kiro, mem0, memex, memory, story
 from observer.tools.basic_memory import tools as basic_memory
-from observer.tools.mem0 import tools as mem0
-from observer.tools.memex import tools as memex
 from observer.tools.tool import Tool
 
 GROUP = "observer.tools"
@@ -51,12 +49,7 @@ BUILT_IN = {
 
 @cache
 def toolsets() -> Mapping[str, Toolset]:
-    """Return all toolsets by name: ours, then those of other packages.
-
-    Another package adds one through the entry point group `observer.tools`: the entry has the
-    name of the toolset, its object is a `Toolset`. The answer is that of the first call in this
-    process.
-    """
+    """Return all toolsets by name: ours, then the `Toolset` of each entry point of `GROUP`."""
     return with_plugins(GROUP, Toolset, BUILT_IN)
 
 

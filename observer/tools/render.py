@@ -28,9 +28,8 @@ SNIPPET_CHARACTERS = 200
 """Most characters of an item's text in a list; `get_observations` returns the whole."""
 
 BEST_CHARACTERS = (800, 400, 300)
-"""The same of the first hits: of 38 answers that final replies held, 37 stand within 800, and of
-those that first hits hold as many are printed as with 800, 800 and three times 400. With less some
-are lost, and with the paragraphs that hold most of the words in the place of one stretch."""
+"""The same of the first hits: of 38 answers that final replies held, 37 stand within 800, and as
+many of those in first hits are printed as with 800, 800 and three times 400; with less, fewer."""
 
 WHOLE_WORDS = 0.8
 """Share of a line that has to be left for it to be cut between words."""
@@ -55,10 +54,9 @@ def error(problem: ObserverError) -> str:
 
 @lru_cache(maxsize=256)  # an answer holds the same texts twice, as text and as JSON
 def one_line(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
-    """Return text as one line of at most `limit` printable characters, a cut marked by an ….
+    """Return text as one line of at most `limit` printable characters, its tags made inert.
 
-    It is cut between words, unless one of them would take a fifth of the line with it. Tags that
-    clients or models interpret are made inert.
+    A cut is marked by an …, between words unless one would take a fifth of the line with it.
     """
     line = defused(" ".join(text[: 4 * limit].split()))
     if not line.isprintable():
@@ -73,8 +71,7 @@ def one_line(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
 def heading(item: Item, name: ProjectName | None = None, *, whole: bool = False) -> str:
     """Return id, type, title, project if it has a name, time and labels, in one line.
 
-    What lies only on a server has its uuid in place of an id. Labels are cut as `labels` cuts them,
-    unless `whole`.
+    What lies only on a server has its uuid in place of an id. `whole` as of `labels`.
     """
     parts = [
         f"{f'#{item.id}' if item.id else item.uuid} {item.type}",
@@ -160,7 +157,9 @@ def said(item: Item) -> list[tuple[str, str]]:
     return [(f, localised(text) if f == "next_steps" else text) for f, text in answers(item)]
 
 
-def entry(item: Item, name: ProjectName, *, mark: str = "", words: Sequence[str] = ()) -> str:
+def entry(
+    item: Item, name: ProjectName | None = None, *, mark: str = "", words: Sequence[str] = ()
+) -> str:
     """Return an item as two lines: heading and excerpt."""
     return _under(f"{mark}{heading(item, name)}", excerpt(item, words), item)
 
@@ -185,7 +184,6 @@ def hits(
     """Return found items, best first, behind what must be said about the answer.
 
     Those that hold no word of the query stand together, in front if the best is one of them.
-    `texts` are their `excerpts`, if the caller has them.
     """
     texts = excerpts(found) if texts is None else texts
     lines = [f"({remark})" for remark in remarks if remark]
@@ -212,9 +210,8 @@ def mark(hit: Hit) -> str:
 
 def explained(found: Iterable[Hit], name: ProjectName) -> str:
     """Return hits with the score and the signals of each."""
-    return "\n".join(
-        f"{entry(hit.item, name, words=hit.signals.terms)}\n    {_reasons(hit)}" for hit in found
-    )
+    shown = ((entry(hit.item, name, words=hit.signals.terms), _reasons(hit)) for hit in found)
+    return "\n".join(f"{text}\n    {reasons}" for text, reasons in shown)
 
 
 def _reasons(hit: Hit) -> str:
@@ -223,29 +220,21 @@ def _reasons(hit: Hit) -> str:
     for label, figure, rank in (
         ("words", signals.fts5, signals.words_rank),
         ("meaning", signals.semantic, signals.meaning_rank),
-        ("close", signals.close, None),
-        ("phrase", signals.phrase, None),
-        ("exact", signals.exact, None),
-        ("recency", signals.recency, None),
+        *((name, getattr(signals, name), 0) for name in ("close", "phrase", "exact", "recency")),
     ):
-        place = f" (no. {rank})" if rank else ""
-        parts.append(f"{label} {figure:.2f}{place}")
+        parts.append(f"{label} {figure:.2f}" + (f" (no. {rank})" if rank else ""))
     factors = (("lasting", hit.lasting), ("type", signals.type_weight))
     parts += (f"{label} {figure:.2f}" for label, figure in factors if round(figure, 2) != 1)
     if signals.terms:
         parts.append("matched " + ", ".join(signals.terms))
-    if hit.signals.is_newest:
-        parts.append(NEWEST)
+    parts += [NEWEST] * signals.is_newest
     if hit.alike:
         parts.append("same as " + ", ".join(f"#{item_id}" for item_id in hit.alike))
     return " · ".join(parts)
 
 
 def timeline(found: Timeline, name: ProjectName) -> str:
-    """Return a timeline, oldest first, with positions relative to the anchor.
-
-    What a sub-agent did is indented, below the delegation to it.
-    """
+    """Return a timeline, oldest first; what a sub-agent did is indented below its delegation."""
     return "\n".join(
         indent(
             entry(point.item, name, mark=f"{point.position:+d} " if point.position else "±0 "),
@@ -255,15 +244,7 @@ def timeline(found: Timeline, name: ProjectName) -> str:
     )
 
 
-def details(items: Iterable[Item], name: ProjectName, *, missing: Sequence[int | str] = ()) -> str:
-    """Return items in full, then the ids that do not exist."""
-    blocks = [detail(item, name) for item in items]
-    if missing:
-        blocks.append("no such id: " + ", ".join(map(str, missing)))
-    return "\n\n".join(blocks)
-
-
-def detail(item: Item, name: ProjectName) -> str:
+def detail(item: Item, name: ProjectName | None = None) -> str:
     """Return everything that is known about one item."""
     fields = [
         ("", item.subtitle),
@@ -290,9 +271,9 @@ def pack(packed: Pack) -> str:
     leading, others = packed.entries[: packed.leading], packed.entries[packed.leading :]
     lines = [f"({remark})" for remark in (packed.notice, packed.degraded) if remark]
     lines += map(card_line, packed.card)
-    lines += [pack_entry(entry) for entry in leading]
+    lines += map(pack_entry, leading)
     lines += [pack_summary(each.item) for each in packed.summaries]
-    lines += [pack_entry(entry) for entry in others]
+    lines += map(pack_entry, others)
     if packed.left_out:
         lines.append(f"({packed.left_out} more did not fit)")
     return "\n".join(lines) or "nothing recorded yet"
@@ -306,7 +287,7 @@ def card_line(line: CardFact) -> str:
 
 
 def pack_entry(entry: PackEntry) -> str:
-    """Return an item of a pack with the passage of its text that was chosen for the pack."""
+    """Return an item of a pack with the passage that was chosen."""
     item = entry.hit.item
     return _under(heading(item), one_line(entry.content, LONGEST_CONTENT), item)
 

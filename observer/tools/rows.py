@@ -1,7 +1,6 @@
-"""Rows of the core tools: short ones of lists and contexts, and full ones, each by one function.
+"""Rows of the core tools: short ones of lists, which say no more than the text, and full ones.
 
-Clients such as Claude Code pass a model the JSON of an answer, not its text, so the JSON of a list
-says no more than the text. The full rows of `get_observations` are a contract with clients.
+Clients pass models the JSON. The full rows of `get_observations` are a contract with clients.
 """
 
 from __future__ import annotations
@@ -19,54 +18,20 @@ from observer.search.start import CardFact
 from observer.tools import render
 from observer.tools.labels import labels, written
 from observer.tools.render import ProjectName
-from observer.tools.tool import ResultRow, Row, row
+from observer.tools.tool import Row, row
 
 
-class SearchResult(ResultRow):
-    """Result of `search`, each list best first."""
+def search_result(found: SearchHits, name: ProjectName, excerpts: Sequence[str]) -> Row:
+    """Return hits with their `excerpts` and scores (0 to 1), summaries in a list of their own.
 
-    observations: list[Row]
-    summaries: list[Row]
-    notice: str | UnsetType = UNSET
-    degraded: str | UnsetType = UNSET
-
-
-class TimelineResult(ResultRow):
-    """Result of `timeline`, oldest first, a sub-agent's work behind the delegation to it.
-
-    `position` is negative before the anchor; `depth` is 1 for the work of a sub-agent, 2 for that
-    of one of its own; `under` is the id of the delegation to it.
-    """
-
-    timeline: list[Row]
-
-
-class ContextResult(ResultRow):
-    """Result of `get_context`; of `left_out` see `search.context.Pack`."""
-
-    project: str
-    items: list[Row]
-    summaries: list[Row]
-    tokenBudget: int  # noqa: N815 - the name that users of such tools know
-    tokensUsed: int  # noqa: N815 - as above
-    card: list[Row] | UnsetType = UNSET
-    left_out: int | UnsetType = UNSET
-    notice: str | UnsetType = UNSET
-    degraded: str | UnsetType = UNSET
-
-
-def search_result(found: SearchHits, name: ProjectName, excerpts: Sequence[str]) -> SearchResult:
-    """Return the hits of a search with their `excerpts`, summaries in a list of their own.
-
-    By `score` (0 to 1) the two lists can be put into one order; `why` says that a hit is shown for
-    another reason than that it holds words of the query.
+    `why` says that a hit is shown for another reason than that it holds words of the query.
     """
     lines = [
         item_line(hit.item, name, text)
         | row(score=round(hit.score, 2), why=render.mark(hit) or UNSET)
         for hit, text in zip(found.hits, excerpts, strict=True)
     ]
-    return SearchResult(
+    return row(
         observations=[line for line in lines if line["type"] != "summary"],
         summaries=[line for line in lines if line["type"] == "summary"],
         notice=found.notice or UNSET,
@@ -75,16 +40,13 @@ def search_result(found: SearchHits, name: ProjectName, excerpts: Sequence[str])
 
 
 def item_line(item: Item, name: ProjectName, excerpt: str = "") -> Row:
-    """Return an item as a line of a list; `text` is its excerpt, `validity` its labels.
-
-    What lies only on the server of a share has the id 0, and is fetched by its `uuid`.
-    """
+    """Return an item as a line of a list; what lies only on a server has the id 0 and a `uuid`."""
     return row(
         id=item.id,
         uuid=UNSET if item.id else item.uuid,
         type=item.type,
         title=render.one_line(item.title),
-        text=_beside_title(excerpt, item),
+        text=excerpt if excerpt not in {"", item.title} else UNSET,
         project=name(item.project_id) or UNSET,
         created_at=minute(item.created_ms),
         validity=labels(item) or UNSET,
@@ -93,12 +55,12 @@ def item_line(item: Item, name: ProjectName, excerpt: str = "") -> Row:
 
 def context_line(entry: PackEntry) -> Row:
     """Return an entry of a pack; `content` is the part of its text that was chosen for it."""
-    item = entry.hit.item
+    item, content = entry.hit.item, render.one_line(entry.content, render.LONGEST_CONTENT)
     return row(
         id=item.id,
         type=item.type,
         title=render.one_line(item.title),
-        content=_beside_title(render.one_line(entry.content, render.LONGEST_CONTENT), item),
+        content=content if content not in {"", item.title} else UNSET,
         created_at=minute(item.created_ms),
         validity=labels(item) or UNSET,
     )
@@ -145,49 +107,12 @@ def minute(at_ms: int) -> str:
     return iso(at_ms)[:16] + "Z"
 
 
-def _beside_title(text: str, item: Item) -> str | UnsetType:
-    return text if text and text != item.title else UNSET
-
-
 _SHELL = len('{"id":0,"type":"","title":"","content":"","created_at":""}') + len(minute(0))
 """Characters of an entry without its texts."""
 
 
-class HitReasons(ResultRow):
-    """Why an item was found: its score and signals (0 to 1), its rank in each retriever, its terms.
-
-    `same` are ids of duplicates that were left out. The score was multiplied by `lasting` since
-    the item is partly out of date, and by `type_weight` since items of its type are seldom answers.
-    """
-
-    id: int
-    score: float
-    semantic: float
-    fts5: float
-    close: float
-    phrase: float
-    exact: float
-    recency: float
-    terms: list[str]
-    words_rank: int | UnsetType = UNSET
-    meaning_rank: int | UnsetType = UNSET
-    same: list[int] | UnsetType = UNSET
-    lasting: float | UnsetType = UNSET
-    type_weight: float | UnsetType = UNSET
-
-
-class ObservationsResult(ResultRow):
-    """Result of `get_observations`, in the order of the ids; `missing_ids` do not exist."""
-
-    observations: list[Row]
-    missing_ids: list[int | str] | UnsetType = UNSET
-
-
 def observation(item: Item, name: ProjectName) -> Row:
-    """Return an item in full; the text of a note is in `text`, of any other in `narrative`.
-
-    `answers` is what the summary of a session says, by its fields.
-    """
+    """Return an item in full; the text of a note is in `text`, of any other in `narrative`."""
     is_note = item.kind == "note"
     return row(
         id=item.id,
@@ -215,15 +140,23 @@ def observation(item: Item, name: ProjectName) -> Row:
     )
 
 
-_FIGURES = ("semantic", "fts5", "close", "phrase", "exact", "recency")
+FIGURES = ("semantic", "fts5", "close", "phrase", "exact", "recency")
+REASONS = (
+    *("score", *FIGURES, "terms", "words_rank", "meaning_rank", "same", "lasting", "type_weight"),
+)
+"""The fields of `why`, but for the id."""
 
 
-def why(hit: Hit) -> HitReasons:
-    """Return why a hit was found; figures to four digits."""
+def why(hit: Hit) -> Row:
+    """Return why an item was found: score and signals (0 to 1), rank in each retriever, terms.
+
+    `same` are ids of duplicates that were left out. The score was multiplied by `lasting` since
+    the item is partly out of date, and by `type_weight` since items of its type are seldom answers.
+    """
     signals = hit.signals
-    figures = {name: getattr(signals, name) for name in _FIGURES} | {"score": hit.score}
+    figures = {"score": hit.score, **{name: getattr(signals, name) for name in FIGURES}}
     factors = (("lasting", hit.lasting), ("type_weight", signals.type_weight))
-    return HitReasons(
+    return row(
         id=hit.item.id,
         **{name: round(figure, 4) for name, figure in figures.items()},
         terms=list(signals.terms),

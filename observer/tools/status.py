@@ -71,8 +71,7 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         """Return it as text for a person."""
         of = f"{counted(self.files, 'file')} in {counted(self.folders, 'folder')}"
-        counts = [of] if self.folders else []
-        return f"{self.root}: {'; '.join(counts + [self.reason] * bool(self.reason))}"
+        return f"{self.root}: {'; '.join(filter(None, (of * bool(self.folders), self.reason)))}"
 
 
 class NotedFolder(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,10 +91,10 @@ class NotedFolder(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         """Return it as text for a person."""
-        left = f"; not stored: {listed(self.skipped)}" if self.skipped else ""
-        more = f" and {self.skipped_files - len(self.skipped)} more"
         waiting = f"; {counted(self.unread, 'file')} to be read" if self.unread else ""
-        left += more * (self.skipped_files > len(self.skipped))
+        left = f"; not stored: {listed(self.skipped)}" if self.skipped else ""
+        more = self.skipped_files - len(self.skipped)
+        left += f" and {more} more" if more > 0 else ""
         return f"{self.path}: {counted(self.notes, 'note')}{waiting}{left}"
 
 
@@ -222,12 +221,9 @@ def without_store(status: Status, home: Home, error: StoreUnavailable) -> Status
 
 
 def with_store(status: Status, home: Home, store: Store, restricted: Iterable[str] = ()) -> Status:
-    """Return the status with the store's counts, and with what its policies cannot do or ask for.
+    """Return the status with the store's counts, and what policies cannot do or ask for.
 
-    `restricted` are further folders that may have a policy.
-
-    Raises:
-        StoreUnavailable: the store cannot be read.
+    `restricted` are further folders that may have one. Raises StoreUnavailable.
     """
     with store.read() as reader:
         totals: Totals = reader.totals()
@@ -253,11 +249,7 @@ def with_store(status: Status, home: Home, store: Store, restricted: Iterable[st
 
 
 def llm_status(settings: Settings, store: Store | None = None) -> LlmStatus:
-    """Return the configured language model, and its tokens and requests of today.
-
-    Raises:
-        StoreUnavailable: the store cannot be read.
-    """
+    """Return the language model, its tokens and requests of today. Raises StoreUnavailable."""
     today = LlmUsage()
     if store is not None:
         with store.read() as reader:
@@ -350,14 +342,9 @@ def _size_bytes(folder: Path) -> int:
 
 
 def refused(home: Home) -> Refusals | None:
-    """Return the count of events that hooks could not write lately, None if there are none.
-
-    Raises:
-        OSError: the count cannot be read.
-    """
+    """Return the count of events that hooks could not write lately, if any. Raises OSError."""
     found = refusals.read(home.refused)
-    is_recent = found is not None and found.last_ms >= now_ms() - REMEMBERED_MS
-    return found if is_recent else None
+    return found if found and found.last_ms >= now_ms() - REMEMBERED_MS else None
 
 
 def missing(home: Home) -> str:

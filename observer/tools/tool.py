@@ -1,7 +1,6 @@
 """Tools: typed functions over the memory, with the metadata that clients need.
 
-A tool's function only ever gets values of the types and ranges that its signature states. Values
-that no store, file system or index takes alike end here, in one sentence that names the argument.
+A tool only ever gets values of the types and ranges that it states, which every store takes.
 """
 
 from __future__ import annotations
@@ -12,15 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
-from types import MappingProxyType, NoneType, UnionType
+from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
-    Generic,
     TypeVar,
     Union,
-    dataclass_transform,
     get_args,
     get_origin,
     get_type_hints,
@@ -39,12 +36,14 @@ from observer.tools.fence import mapped
 if TYPE_CHECKING:
     from observer.memory.api import Memory
 
-Result = TypeVar("Result", bound=msgspec.Struct)
 Method = TypeVar("Method", bound=Callable[..., Any])
 
+_DASHES = str.maketrans("", "", "_-")
 _PLAIN_LISTS = (list[int], list[str], list[int | str])
 
-Schema = dict[str, Any]  # JSON Schema is a document, not a value of ours
+Json = Any  # of any shape
+Row = dict[str, Any]
+"""A result, or a row of one: JSON with the fields that clients know, made in one place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +56,12 @@ class PersonQuestion:
     key: str
     text: str
     label: str
-    yes: Callable[[], ToolResult[Any]]
+    yes: Callable[[], ToolResult]
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult(Generic[Result]):
-    """A tool's answer: text for a model to read, and the same as a typed result.
+class ToolResult:
+    """A tool's answer: text for a model to read, and the same as JSON.
 
     `is_error` marks a refusal whose result says what to do instead; `is_json` marks a text that
     clients parse. `notice` says what the answer does not know. `question` is for the person, where
@@ -71,16 +70,16 @@ class ToolResult(Generic[Result]):
     """
 
     text: str
-    result: Result
+    result: Row
     is_error: bool = False
     is_json: bool = False
     notice: str = ""
     question: PersonQuestion | None = None
     image: tuple[str, str] | None = None
-    beside: Callable[[], dict[str, list[Any]]] | None = None
+    beside: Callable[[], Row] | None = None
 
 
-def as_json(result: Result, *, notice: str = "") -> ToolResult[Result]:
+def as_json(result: Row, *, notice: str = "") -> ToolResult:
     """Return an answer whose text is its result as JSON."""
     return ToolResult(msgspec.json.encode(result).decode(), result, is_json=True, notice=notice)
 
@@ -91,16 +90,7 @@ class JsonRpcError:
 
     code: int
     message: str
-    data: dict[str, Any]  # the toolset's own JSON
-
-
-@dataclass_transform(kw_only_default=True, frozen_default=True)
-class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of results: null where a field's type says so; `UNSET` fields are left out."""
-
-
-Row = dict[str, Any]
-"""A row of a result: JSON with the fields that clients know, made in one place."""
+    data: Row
 
 
 def row(**fields: Any) -> Row:  # noqa: ANN401 - any JSON
@@ -126,12 +116,12 @@ class Tool:
         view: name of the view that shows its results, where a client shows views.
     """
 
-    run: Callable[..., ToolResult[Any]]  # each tool has its own result
+    run: Callable[..., ToolResult]
     title: str
     is_read_only: bool = True
     is_destructive: bool = False
     is_always_loaded: bool = False
-    aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    aliases: Mapping[str, str] = field(default_factory=dict)
     refusal: Callable[[ObserverError], JsonRpcError] | None = None
     is_fenced: bool = True
     view: str = ""
@@ -152,10 +142,8 @@ class Tool:
         hints = get_type_hints(self.run, include_extras=True)
         signature = inspect.signature(self.run)
         fields = [
-            (name, bounded(hints[name]))
-            if parameter.default is parameter.empty
-            else (name, bounded(hints[name]), parameter.default)
-            for name, parameter in signature.parameters.items()
+            (name, bounded(hints[name]), *([] if one.default is one.empty else [one.default]))
+            for name, one in signature.parameters.items()
         ]
         return msgspec.defstruct(self.name, fields, frozen=True, kw_only=True)
 
@@ -171,41 +159,29 @@ class Tool:
 
     @cached_property
     def _spellings(self) -> dict[str, str]:
-        """Return the parameters by every name that means one of them, as `_spelled` writes it."""
+        """Return the parameters by every name that means one of them, without case and dashes."""
         names = {name: name for name in self._types} | dict(self.aliases)
-        return {_spelled(name): meant for name, meant in names.items()}
+        return {name.translate(_DASHES).lower(): meant for name, meant in names.items()}
 
     @cached_property
-    def input_schema(self) -> Schema:
+    def input_schema(self) -> Json:
         """Return the JSON Schema of the arguments, without defaults that are empty."""
-        schema = _schema(self.parameters)
+        shape = self.parameters
+        _, parts = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
+        schema = parts.pop(shape.__name__)
+        schema |= {"$defs": parts} if parts else {}
         del schema["title"]
         for parameter in schema["properties"].values():
             if not parameter.get("default", True):
                 del parameter["default"]
         return schema
 
-    @cached_property
-    def output_schema(self) -> Schema:
-        """Return the JSON Schema of the result: the JSON type of each field, but not of rows."""
-        (result,) = get_args(get_type_hints(self.run)["return"])
-        fields: Schema = {}
-        for each in get_args(result) or (result,):
-            fields |= _schema(each)["properties"]
-        kinds = {
-            name: "object" if "$ref" in field else field.get("type")
-            for name, field in fields.items()
-        }
-        properties = {name: {"type": kind} if kind else {} for name, kind in kinds.items()}
-        return {"type": "object", "properties": properties}
-
-    def call(self, arguments: Mapping[str, Any]) -> ToolResult[Any]:
+    def call(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Check the arguments and run the tool.
 
         Models write null for what they leave out, a list or object as JSON text, a list as text
-        separated by commas or as its only element, an id as a number, and a name in any spelling:
-        all of these are accepted. A parameter that the tool does not have is ignored, and the
-        answer or the refusal says so: clients add their own.
+        with commas or as its only element, an id as a number, a name in any spelling: all are
+        accepted. A parameter that there is none of is ignored with a word: clients add their own.
 
         Raises:
             Incomplete: a required argument is missing.
@@ -214,7 +190,9 @@ class Tool:
         """
         spellings = self._spellings
         named = {
-            name if name in self._types else spellings.get(_spelled(name), name): value
+            name
+            if name in self._types
+            else spellings.get(name.translate(_DASHES).lower(), name): value
             for name, value in arguments.items()
         }
         given = {
@@ -227,9 +205,8 @@ class Tool:
             check(given)
             checked = msgspec.convert(given, self.parameters, strict=False)
         except msgspec.ValidationError as error:
-            required = {
-                each.name for each in msgspec.structs.fields(self.parameters) if each.required
-            }
+            fields = msgspec.structs.fields(self.parameters)
+            required = {each.name for each in fields if each.required}
             refusal = BadInput if required <= given.keys() else Incomplete
             raise refusal(
                 f"{self.name} refused its arguments: {error}",
@@ -278,10 +255,6 @@ class Tools:
         return self._memory.at(self._here())
 
 
-def _spelled(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
-
-
 def _coerced(value: object, wanted: object) -> object:
     if wanted is str and type(value) is int:
         return str(value)
@@ -297,13 +270,6 @@ def _coerced(value: object, wanted: object) -> object:
     return value
 
 
-def _schema(type_: type) -> Schema:
-    (root,), parts = msgspec.json.schema_components([type_], ref_template="#/$defs/{name}")
-    name = root["$ref"].rpartition("/")[2]
-    schema: Schema = parts.pop(name)
-    return {**schema, "$defs": parts} if parts else schema
-
-
 LARGEST_INTEGER = 2**53 - 1
 """Source: RFC 8259, section 6: beyond it, readers of JSON do not agree on a number."""
 MOST_CHARS = 1_000_000
@@ -316,11 +282,8 @@ MOST_EXPLAINED = 1_000
 """Most characters of an error's message, and of its hint."""
 _BLOCK = 50
 _RUN = 3
-"""More than `MOST_REPEATED` characters of an argument hold at least so many whole blocks in a row;
-fewer are at most 198 characters of it: two blocks, and less than one at each side."""
+"""More than `MOST_REPEATED` characters of an argument hold so many whole blocks in a row."""
 _NAMED = 5
-
-Json = Any  # of any shape
 
 
 def bounded(hint: object) -> object:
@@ -401,10 +364,9 @@ class Echoes:
         self._long = [text for _, text in given if len(text) > MOST_REPEATED]
 
     def taken_out(self, answer: str) -> str:
-        """Return a text in which no more than `MOST_REPEATED` characters of an argument follow.
+        """Return a text with the beginning and an … of each stretch of an argument that is longer.
 
-        Of each longer stretch its beginning is left, and an …; in a text as long as the argument
-        this takes one look for each 50 characters.
+        It takes one look for each 50 characters.
         """
         if len(answer) > MOST_REPEATED:
             for argument in self._long:

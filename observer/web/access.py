@@ -1,7 +1,6 @@
 """Who may look at the pages: a link that opens once, a cookie for a day, a token on each change.
 
-Cookies are signed with a key in the home, so that they outlive a daemon. A browser sends one to
-every port of this machine: what another port gets is refused by the user at its end, and the key.
+Cookies are signed with a key in the home: they outlive a daemon, and no other port makes one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The web face as an ASGI application: who may ask, what every answer forbids, which page answers.
 
-Nothing is served to another host, origin or site than its own, and nothing but the login page
-without a cookie. A handler is a function of a `WebRequest` that runs in a thread.
+Nothing is served to another host, origin or site, and nothing but the login without a cookie.
 """
 
 from __future__ import annotations
@@ -29,9 +28,8 @@ from observer.core.errors import Ambiguous, NotFound, ObserverError, SecretRefus
 from observer.redaction.redact import redact_text
 from observer.web.access import COOKIE_MS, TooManyTries
 from observer.web.pages import CHANGES, PAGES
-from observer.web.site import Site
-from observer.web.text import markdown, marked, shown, unlinked
-from observer.web.view import Handler, Query, WebFile, WebPage, WebRequest
+from observer.web.site import Handler, Query, Site, WebFile, WebPage, WebRequest
+from observer.web.text import coloured, markdown, marked, shown, unlinked
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +39,8 @@ LOOK_S = 0.5
 """How often a page that is open looks whether something was written: within a second it shows."""
 STATUS_OF = ((NotFound, 404), (Ambiguous, 409), (SecretRefused, 422), (StoreUnavailable, 503))
 """The status of errors that are none of the request's form, which has 400."""
+KEPT_AS = 'attachment; filename="{}"'
+NOTHING = 404, "there is no such page", "begin at the first one"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
@@ -73,7 +73,7 @@ class WebApp:
             return self._problem(nonce, *refusal)
         path = request.url.path
         if path.startswith("/static/"):
-            return _static(path.removeprefix("/static/")) or self._nothing(nonce)
+            return _static(path.removeprefix("/static/")) or self._problem(nonce, *NOTHING)
         form = await _form(request) if request.method == "POST" else {}
         if form is None:
             return self._problem(nonce, 413, "that is too much at once", "")
@@ -122,9 +122,9 @@ class WebApp:
             is_ours = client is None or not self._site.is_of_others((client.host, client.port))
             return f"http://{host}" if is_ours else ""
         shown = request.headers.get("observer-proxy-secret", "").encode("utf-8", "replace")
-        if not proxy or not secrets.compare_digest(shown, proxy.secret.encode()):
+        if not proxy or not secrets.compare_digest(shown, proxy[1].encode()):
             return ""
-        return f"https://{host}" if host == proxy.host else ""
+        return f"https://{host}" if host == proxy[0] else ""
 
     def _login(self, request: Request, form: dict[str, str], nonce: str) -> Response:
         if request.method == "GET":
@@ -156,7 +156,7 @@ class WebApp:
         if request.method == "POST":
             handler, name = CHANGES.get(request.url.path.strip("/")), ""
         if handler is None:
-            return self._nothing(nonce)
+            return self._problem(nonce, *NOTHING)
         query = Query({key: value for key, value in request.query_params.items() if value.strip()})
         view = WebRequest(self._site, request.url.path, query, form, name)
         context = copy_context()
@@ -172,7 +172,8 @@ class WebApp:
         if isinstance(made, str):
             return RedirectResponse(made, 303)
         if isinstance(made, WebFile):
-            return StreamingResponse(_sent(made.content), headers=_kept_as(made.name))
+            named = {"Content-Disposition": KEPT_AS.format(made.name)}
+            return StreamingResponse(_sent(made.content), headers=named)
         return self._rendered(made, nonce, view=view, token=token)
 
     async def _watch(self) -> AsyncIterator[str]:
@@ -189,19 +190,12 @@ class WebApp:
                     yield "event: changed\ndata: \n\n"
 
     async def _snapshot(self) -> Hashable:
-        """Return what grows with every write; asked once for all pages that are open.
-
-        A token of the snapshot changes with the connection that is lent too: pages that load at
-        once would make each other load again, without end.
-        """
+        """Return what grows with every write, and with nothing else; asked once for all pages."""
         taken_s, seen = self._seen
         if time.monotonic() - taken_s > LOOK_S / 2:
             seen = await run_in_threadpool(self._site.memory.written)
             self._seen = time.monotonic(), seen
         return seen
-
-    def _nothing(self, nonce: str) -> Response:
-        return self._problem(nonce, 404, "there is no such page", "begin at the first one")
 
     def _problem(
         self, nonce: str, status: int, message: str, hint: str, *, token: str = ""
@@ -216,12 +210,9 @@ class WebApp:
         text = templates().get_template(page.template).render(given)
         if page.file:
             kind = "text/html" if page.file.endswith(".html") else "text/markdown"
-            return Response(redact_text(text), headers=_kept_as(page.file), media_type=kind)
+            named = {"Content-Disposition": KEPT_AS.format(page.file)}
+            return Response(redact_text(text), headers=named, media_type=kind)
         return Response(text, page.status, media_type="text/html")
-
-
-def _kept_as(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f'attachment; filename="{name}"'}
 
 
 def _sent(content: IO[bytes]) -> Iterator[bytes]:
@@ -286,5 +277,5 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"markdown": markdown, "marked": marked, "unlinked": unlinked}
-    made.filters |= {"minute": moment.minute, "localised": moment.localised}
+    made.filters |= {"minute": moment.minute, "localised": moment.localised, "coloured": coloured}
     return made

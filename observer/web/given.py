@@ -21,7 +21,7 @@ from observer.search.query import day_start_ms
 from observer.store.reader import Spent
 from observer.tools import hook_output
 from observer.tools.hook_output import explained, given
-from observer.web.view import WebPage, WebRequest, number_in, projects, shared
+from observer.web.site import WebPage, WebRequest, number_in, projects, shared
 
 DAY_MS = 86_400_000
 DAYS = 30
@@ -43,7 +43,7 @@ def given_page(view: WebRequest) -> WebPage:
     one = memory.project(handle) if handle else None
     reminders = memory.accounts.standing_reminders(one) if one else []
     shown = [(each, line) for each in reminders if (line := hook_output.text(each))]
-    ids = [line["id"] for line in found.lines] if found else []
+    ids = [line["id"] for line in found["lines"]] if found else []
     items = memory.accounts.steps([*ids, *(each.item for each, _ in shown)])
     since_ms = now_ms() - DAYS * DAY_MS
     values = {

@@ -1,7 +1,4 @@
-"""The pages: each is a question to the memory, put into a template.
-
-What is asked stands in the address; a change is a form that comes back to the page it is about.
-"""
+"""The pages: each is a question to the memory, put into a template; changes are forms."""
 
 from __future__ import annotations
 
@@ -33,12 +30,11 @@ from observer.search.query import day_start_ms
 from observer.search.rank import has_expired, is_stale
 from observer.tools import render
 from observer.tools.parse_filters import parse_filters
-from observer.tools.rows import why
+from observer.tools.rows import REASONS, why
 from observer.web import upkeep
-from observer.web.diffs import diffs_in
 from observer.web.given import give, given_page, usage
-from observer.web.sessions import edits, rename, session
-from observer.web.view import Handler, WebPage, WebRequest, number_in, projects, shared
+from observer.web.sessions import diffs_in, edits, rename, session
+from observer.web.site import Handler, WebPage, WebRequest, number_in, projects, shared
 
 ROWS = 60
 """Items of one page of the timeline."""
@@ -109,19 +105,16 @@ def search(view: WebRequest) -> WebPage:
     return WebPage("search.html", "Search", {"weak": 0, **shared(memory), **values})
 
 
-_SIGNALS = {"semantic": "meaning", "fts5": "words", "words_rank": "place by words"}
-_SIGNALS |= {"meaning_rank": "place by meaning", "same": "same as", "type_weight": "type"}
-_SIGNALS |= {"terms": "found"}
-
-
-def signal_name(name: str) -> str:
-    """Return what a person reads for a field of `HitReasons`."""
-    return _SIGNALS.get(name, name.replace("_", " "))
+SIGNALS = {name: name.replace("_", " ") for name in REASONS}
+"""What a person reads for a field of `why`."""
+SIGNALS |= {"semantic": "meaning", "fts5": "words", "words_rank": "place by words"}
+SIGNALS |= {"meaning_rank": "place by meaning", "same": "same as", "type_weight": "type"}
+SIGNALS["terms"] = "found"
 
 
 def _hit(hit: Any, text: str) -> dict[str, Any]:  # noqa: ANN401 - a Hit, as a template reads it
-    reasons = msgspec.to_builtins(why(hit)) | {"id": 0, "terms": ()}
-    shown = {signal_name(name): value for name, value in reasons.items() if value}
+    reasons = why(hit) | {"terms": ()}
+    shown = {name: reasons[field] for field, name in SIGNALS.items() if reasons.get(field)}
     about = {"item": hit.item, "text": text, "terms": hit.signals.terms}
     return {**about, "mark": render.mark(hit), "why": shown}
 

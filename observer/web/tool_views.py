@@ -1,21 +1,15 @@
-"""The pages that a client of MCP Apps shows beside a tool's results.
-
-Each is one document that loads nothing: its policy allows its own sheet and script by their hashes.
-"""
+"""The pages of MCP Apps beside a tool's results: each allows its own sheet and script by hash."""
 
 from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
 
-import msgspec
 from markupsafe import Markup
 
-from observer.tools.rows import HitReasons
 from observer.web.app import FOLDER, templates
-from observer.web.pages import signal_name
+from observer.web.pages import SIGNALS
 
-_TITLES = {"search": "Search", "timeline": "Timeline", "review": "Review"}
 _BLANK: dict[str, str | int] = dict.fromkeys(("type", "title", "branch", "author"), "")
 _BLANK |= dict.fromkeys(("id", "created_ms", "project_id"), 0)
 
@@ -24,16 +18,13 @@ def tool_view(name: str) -> str:
     """Return the HTML of a view: `search`, `timeline` or `review`."""
     style = (FOLDER / "static" / "observer.css").read_text(encoding="utf-8")
     script = (FOLDER / "templates" / "view.js").read_text(encoding="utf-8")
-    signals = [field.name for field in msgspec.structs.fields(HitReasons) if field.name != "id"]
+    digests = (hashlib.sha256(text.encode()).digest() for text in (style, script))
+    hashes = [f"sha256-{b64encode(digest).decode()}" for digest in digests]
     text = templates().get_template("view.html").render(
-        name=name, title=_TITLES[name],
-        style=Markup(style), style_hash=_hash(style),  # noqa: S704 - ours
-        script=Markup(script), script_hash=_hash(script),  # noqa: S704 - ours
-        signals={signal: signal_name(signal) for signal in signals},
+        name=name, title=name.capitalize(),
+        style=Markup(style), style_hash=hashes[0],  # noqa: S704 - ours
+        script=Markup(script), script_hash=hashes[1],  # noqa: S704 - ours
+        signals=SIGNALS,
         blank=_BLANK, no_name=lambda _: "", no_labels=lambda _: (),
     )  # fmt: skip
     return text.lstrip()
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + b64encode(hashlib.sha256(text.encode()).digest()).decode()

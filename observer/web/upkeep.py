@@ -21,7 +21,7 @@ from observer.redaction.seen import SEEN
 from observer.tools.status import paused, paused_text, status_rows
 from observer.upkeep import carry_out
 from observer.upkeep.choose import Criteria
-from observer.web.view import WebFile, WebPage, WebRequest, projects, shared
+from observer.web.site import WebFile, WebPage, WebRequest, projects, shared
 
 
 def health(view: WebRequest, mended: str = "") -> WebPage:

@@ -410,14 +410,14 @@ def test_the_text_and_a_tool_name_what_can_be_fetched(work: Work, shown: Shown) 
 
     tool = tools_of(("story",), work.memory, lambda: str(work.root))["why"]
     made = tool.call({"target": "auth.py::login"}).result
-    assert (made.path, made.symbol, made.project) == ("auth.py", "login", "shop")
-    newest, oldest = made.changes
+    assert (made["path"], made["symbol"], made["project"]) == ("auth.py", "login", "shop")
+    newest, oldest = made["changes"]
     assert (newest["hash"], newest["commit_id"]) == (work.head(), shown.second)
     assert [each["session_id"] for each in newest["sessions"]] == ["s1"]
     assert [each["id"] for each in oldest["asked"]] == [shown.begin]
     tool = tools_of(("story",), work.memory, lambda: "")["why"]
 
-    assert tool.call({"target": f"{work.root}/auth.py:5"}).result.project == "shop"
+    assert tool.call({"target": f"{work.root}/auth.py:5"}).result["project"] == "shop"
     with pytest.raises(BadInput, match="no folder is known here"):
         tool.call({"target": "auth.py"})
     assert work.why("auth.py:5:12").piece.first == 5

@@ -57,39 +57,23 @@ OTHER = Project(id=3, uuid="0195a000-0000-7000-8000-000000000003", name="other")
 SESSION = Session(id=14, external="session-abc", client="claude-code", project_id=2, status="ended")
 
 ITEMS = (
-    an_item(
-        10,
-        "Read auth.ts",
-        type="file-read",
-        narrative="Read auth.ts to understand its structure",
-        files_read=("src/auth.ts",),
-    ),
+    an_item(10, "Read auth.ts", type="file-read", files_read=("src/auth.ts",),
+            narrative="Read auth.ts to understand its structure"),
     an_item(11, "npm test", type="command", narrative="47 tests passed", facts=("exit code 0",)),
-    an_item(
-        12,
-        "Modified auth.ts",
-        subtitle="edit src/auth.ts",
-        narrative="JWT middleware in verify(): 45 lines",
-        facts=("verify(): +45 -3", "new import jose"),
-        concepts=("security", "middleware"),
-        files_modified=("src/auth.ts", "src/routes.ts"),
-        session_id=14,
-        discovery_tokens=28,
-    ),
-    an_item(
-        13, "Use JWT", kind="note", type="decision", narrative="JWT, as the API must be stateless"
-    ),
+    an_item(12, "Modified auth.ts", subtitle="edit src/auth.ts", session_id=14, discovery_tokens=28,
+            narrative="JWT middleware in verify(): 45 lines", concepts=("security", "middleware"),
+            facts=("verify(): +45 -3", "new import jose"),
+            files_modified=("src/auth.ts", "src/routes.ts")),
+    an_item(13, "Use JWT", kind="note", type="decision",
+            narrative="JWT, as the API must be stateless"),
     an_item(14, "Modified routes.ts", narrative="jwt on every route", session_id=14),
     an_item(16, "JWT elsewhere", project_id=3),
-)
-SUMMARY = an_item(
-    14,
-    "JWT login",
-    kind="summary",
-    type="summary",
-    session_id=14,
-    summary=SummaryFields(request="add JWT login", completed="Modified auth.ts"),
-)
+)  # fmt: skip
+SUMMARY = replace(
+    an_item(14, "JWT login", kind="summary", type="summary", session_id=14,
+            summary=SummaryFields(request="add JWT login", completed="Modified auth.ts")),
+    id=item_id(14, "summary"), uuid=item_uuid("s14", NOW_MS - 86 * MINUTE_MS, "summary"),
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -102,23 +86,13 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 @pytest.fixture
 def memory(store: SqliteStore, home: Home, tmp_path: Path) -> Memory:
     """A memory with a few items of two projects, written through the real pipeline."""
-    app, other = tmp_path / "my-api", tmp_path / "other"
-    for folder in (app, other):
-        folder.mkdir()
     with store.write() as writer:
-        for project, folder in ((APP, app), (OTHER, other)):
-            rooted = Project(
-                id=project.id, uuid=project.uuid, name=project.name, roots=(str(folder),)
-            )
-            writer.put_project(rooted)
+        for project in (APP, OTHER):
+            (tmp_path / project.name).mkdir()
+            writer.put_project(replace(project, roots=(str(tmp_path / project.name),)))
         writer.put_session(SESSION)
-        writer.put_items([*ITEMS, _with_id(SUMMARY, item_id(14, "summary"))])
-    pipeline = pipeline_over(store, home, NOW_MS)
-    return memory_over(store, home, NOW_MS, record=record_by(pipeline))
-
-
-def _with_id(item: Item, identifier: int) -> Item:
-    return replace(item, id=identifier, uuid=item_uuid("s14", item.created_ms, "summary"))
+        writer.put_items([*ITEMS, SUMMARY])
+    return memory_over(store, home, NOW_MS, record=record_by(pipeline_over(store, home, NOW_MS)))
 
 
 class Served:

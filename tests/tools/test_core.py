@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import UNSET
 
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.model import Item, item_id
@@ -56,11 +54,7 @@ def tools(memory: Memory, folder: list[str]) -> Tools:
 
 def ask(tools: Tools, tool: str, **arguments: Any) -> Any:
     """Call a tool and return its result as the JSON that a client gets."""
-    return msgspec.to_builtins(tools[tool].call(arguments).result)
-
-
-def says(tools: Tools, tool: str, **arguments: Any) -> str:
-    return tools[tool].call(arguments).text
+    return tools[tool].call(arguments).result
 
 
 @pytest.mark.parametrize("tool", PARAMETERS)
@@ -70,7 +64,7 @@ def test_parameters_and_defaults_are_the_documented_ones(tools: Tools, tool: str
 
 def test_a_list_says_in_json_what_it_says_in_text(tools: Tools) -> None:
     answer = tools["search"].call({"query": "jwt", "project": "my-api"})
-    found = msgspec.to_builtins(answer.result)
+    found = answer.result
     for row in (*found["observations"], *found["summaries"]):
         assert f"#{row['id']} {row['type']} · {row['title']} · {row['project']}" in answer.text
         assert row.get("text", "") in answer.text
@@ -84,17 +78,12 @@ def test_a_list_says_in_json_what_it_says_in_text(tools: Tools) -> None:
 
 
 def test_the_tools_cost_few_tokens(tools: Tools) -> None:
-    """1,400 tokens of two real tokenizers are about 5,900 characters of such JSON: 1,560 here."""
+    """1,400 tokens of two real tokenizers are about 5,900 characters of such JSON."""
     offered = [
-        {
-            "name": tool.name,
-            "description": tool.description,
-            "inputSchema": tool.input_schema,
-            "outputSchema": tool.output_schema,
-        }
-        for tool in tools.values()
+        {"name": one.name, "description": one.description, "inputSchema": one.input_schema}
+        for one in tools.values()
     ]
-    assert len(msgspec.json.encode(offered)) < 6_600
+    assert len(msgspec.json.encode(offered)) < 5_900
 
 
 def test_an_item_has_the_documented_fields_and_joined_lists(tools: Tools) -> None:
@@ -145,9 +134,10 @@ def test_an_id_may_be_written_as_it_is_shown_and_is_answered_once(
         assert [entry["id"] for entry in anchored["timeline"]] == [item_id(12)]
     (item,) = memory.observations([item_id(12)]).items
     ids = [item_id(14), 9999, item_id(12), f"#{item_id(12)}", 9999, item.uuid[:32], -(2**53 - 1)]
-    found = ask(tools, "get_observations", ids=ids)
-    assert [row["id"] for row in found["observations"]] == [item_id(14), item_id(12)]
-    assert found["missing_ids"] == [9999, -(2**53 - 1)]
+    answer = tools["get_observations"].call({"ids": ids})
+    assert [row["id"] for row in answer.result["observations"]] == [item_id(14), item_id(12)]
+    assert answer.result["missing_ids"] == [9999, -(2**53 - 1)]
+    assert answer.text.endswith("\n\nno such id: 9999, -9007199254740991")
 
 
 def test_what_is_out_of_range_is_refused(tools: Tools) -> None:
@@ -166,14 +156,11 @@ def test_what_is_out_of_range_is_refused(tools: Tools) -> None:
 def test_a_budget_covers_everything_returned(tools: Tools, budget: int, query: str) -> None:
     arguments = {"project": "my-api", "token_budget": budget, "query": query}
     answer = tools["get_context"].call(arguments)
-    used = answer.result.tokensUsed
-    fields = list(msgspec.to_builtins(answer.result))[:5]
+    used, fields = answer.result["tokensUsed"], list(answer.result)[:5]
     assert fields == ["project", "items", "summaries", "tokenBudget", "tokensUsed"]
-    shown = json.dumps(
-        msgspec.to_builtins(answer.result), ensure_ascii=False, separators=(",", ":")
-    )
+    shown = msgspec.json.encode(answer.result).decode()
     assert max(render.tokens(shown), render.tokens(answer.text)) <= used <= budget
-    assert query or budget > 300 or answer.result.left_out > 0
+    assert query or budget > 300 or answer.result["left_out"] > 0
 
 
 @given(title=st.text(max_size=300), content=st.text(max_size=1600), ms=st.integers(0, 9**14))
@@ -192,10 +179,10 @@ def test_a_folder_of_which_nothing_is_known_is_no_error(
     folder[0] = str(tmp_path / "new")
     answer = tools["get_context"].call({})
     assert answer.text == f"nothing recorded yet in {folder[0]}"
-    assert answer.result.notice == answer.text
-    assert answer.result.items == []
+    assert answer.result["notice"] == answer.text
+    assert answer.result["items"] == []
     shown = msgspec.json.encode(answer.result).decode()
-    assert render.tokens(shown) <= answer.result.tokensUsed
+    assert render.tokens(shown) <= answer.result["tokensUsed"]
 
 
 def test_a_client_that_tells_no_folder_or_no_name_is_shown_the_names(tools: Tools) -> None:
@@ -261,11 +248,12 @@ def test_a_note_is_forgotten_once(tools: Tools, as_type: Any) -> None:
     asked = {"query": "forgotten", "fact_type": "general"}
     (note,) = ask(tools, "memory", action="recall", **asked)["memories"]
     assert (note["fact_type"], note["confidence"], note["scope"]) == ("general", 0.5, "project")
-    assert says(tools, "memory", action="forget", id=as_type(kept)) == (
+    forget = {"action": "forget", "id": as_type(kept)}
+    assert tools["memory"].call(forget).text == (
         f"Memory {kept} deleted.\nFinal at 2025-03-16T14:46:40Z; until then its owner brings it"
         f" back with: observer undo {kept}"
     )
-    assert says(tools, "memory", action="forget", id=as_type(kept)) == f"Memory {kept} not found."
+    assert tools["memory"].call(forget).text == f"Memory {kept} not found."
     assert ask(tools, "memory", action="recall", query="forgotten")["memories"] == []
 
 
@@ -306,18 +294,13 @@ def test_a_secret_is_refused_by_class_and_not_repeated(tools: Tools) -> None:
 
 
 def test_a_note_says_what_is_like_it_and_what_speaks_against_it(tools: Tools) -> None:
-    def memory(**arguments: Any) -> Any:
-        return tools["memory"].call({"action": "remember", **arguments})
-
-    first = memory(content="All tests need a running Redis on 6379, see [[CI]]", tags=["#CI"])
-    assert first.result.dangling == ["CI"]
+    said, keep = "All tests need a running Redis on 6379, see [[CI]]", {"action": "remember"}
+    first = tools["memory"].call({**keep, "content": said, "tags": ["#CI"]})
+    assert first.result["dangling"] == ["CI"]
     assert "No note is called so yet: CI" in first.text
-    second = memory(
-        content="The tests all need a running Redis on 6379, see [[CI]]",
-        supersedes=[first.result.id],
-    )
-    assert second.result.similar is UNSET  # it says itself what became of it
-    (said,) = ask(tools, "memory", action="recall", query="redis", tags=["ci"])["memories"]
-    assert said["tags"] == ["ci"]
-    (label,) = said["validity"]
-    assert label.startswith(f"superseded by #{second.result.id} of ")
+    again = {"content": f"The {said}", "supersedes": [first.result["id"]]}
+    second = tools["memory"].call({**keep, **again}).result
+    assert "similar" not in second  # it says itself what became of it
+    (old,) = ask(tools, "memory", action="recall", query="redis", tags=["ci"])["memories"]
+    assert (old["tags"], len(old["validity"])) == (["ci"], 1)
+    assert old["validity"][0].startswith(f"superseded by #{second['id']} of ")

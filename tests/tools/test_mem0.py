@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -25,9 +24,8 @@ from observer.memory.values import Extracted
 from observer.notes.values import Note
 from observer.observations.note_reducer import tags_of
 from observer.search.handles import Owner, SearchOptions, owner_of
-from observer.tools.mem0 import rows
-from observer.tools.mem0.rows import Message, MessagePart, memorable
-from observer.tools.mem0.tools import Mem0
+from observer.tools import mem0
+from observer.tools.mem0 import Mem0, Message, MessagePart, memorable
 from observer.tools.tool import Tool
 
 ID = r"mem_[0-9a-f]{32}"
@@ -43,19 +41,19 @@ def tools(memory: Memory) -> dict[str, Tool]:
 
 @pytest.fixture
 def run(tools: dict[str, Tool]) -> Run:
-    """Call a tool by its name; returns its typed result."""
+    """Call a tool by its name; returns its result."""
     return lambda name, **arguments: tools[name].call(arguments).result
 
 
 def put_in(run: Run, *contents: str, **whose: Any) -> list[str]:
     messages = [{"role": "user", "content": content} for content in contents]
-    return [each["id"] for each in run("add_memory", messages=messages, **whose).results]
+    return [each["id"] for each in run("add_memory", messages=messages, **whose)["results"]]
 
 
 def texts(run: Run, **whose: Any) -> list[str]:
     """Return the memories of somebody; of bob where nobody is named."""
     found = run("get_all_memories", **(whose or {"user_id": "bob"}))
-    return [each.memory for each in found.results]
+    return [each["memory"] for each in found["results"]]
 
 
 DOCUMENTED = {
@@ -77,8 +75,8 @@ def test_the_seven_tools_have_their_documented_parameters(tools: dict[str, Tool]
         assert {*required, *optional} <= set(listed[name]["properties"])
     limit = listed["search_memories"]["properties"]["limit"]
     assert (limit["default"], limit["maximum"], limit["type"]) == (10, 50, "integer")
-    assert listed["add_memory"]["properties"]["messages"]["type"] == "array"
-    assert listed["add_memory"]["properties"]["metadata"]["type"] == "object"
+    added = listed["add_memory"]["properties"]
+    assert (added["messages"]["type"], added["metadata"]["type"]) == ("array", "object")
 
 
 def test_update_memory_keeps_the_rest_and_writes_history(run: Run, memory: Memory) -> None:
@@ -86,7 +84,7 @@ def test_update_memory_keeps_the_rest_and_writes_history(run: Run, memory: Memor
     notes = memory.of("user_123").notes
     (before,) = notes.list(limit=1)
     data = "User is an expert Python developer"
-    run("update_memory", memory_id=rows.memory_id(before), data=data)
+    run("update_memory", memory_id=mem0.memory_id(before), data=data)
     after = notes.get(before.id)
     assert (after.narrative, after.metadata) == (data, '{"source":"chat"}')
     assert (after.uuid, after.created_ms) == (before.uuid, before.created_ms)
@@ -96,11 +94,7 @@ def test_update_memory_keeps_the_rest_and_writes_history(run: Run, memory: Memor
 INVALID: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("add_memory", {"messages": "hello"}, "Expected `array`"),
     ("add_memory", {"messages": [{"role": "user"}]}, "`content`"),
-    (
-        "add_memory",
-        {"messages": [{"role": "human", "content": "x"}]},
-        "'human' - at `$.messages[0]",
-    ),
+    ("add_memory", {"messages": [{"role": "human", "content": "x"}]}, "'human' - at `$.messages["),
     ("search_memories", {"query": "  "}, ""),
     ("search_memories", {"query": "x", "limit": 51}, "<= 50"),
     ("search_memories", {"query": "x", "user_id": "a\nb"}, "own"),
@@ -140,33 +134,33 @@ def test_an_answer_names_what_stood_and_one_call_settles_it(
 def test_an_answer_names_at_most_five_standing_memories(run: Run) -> None:
     put_in(run, *(f"I live in Oslo, house {n}" for n in range(7)), user_id="user_123")
     said = [{"role": "user", "content": "I live in Oslo, house 9"}]
-    near = run("add_memory", messages=said, user_id="user_123").near
+    near = run("add_memory", messages=said, user_id="user_123")["near"]
     assert len(near) == 5
     assert [one["score"] for one in near] == sorted((one["score"] for one in near), reverse=True)
 
 
 def test_metadata_may_come_as_json_text(run: Run) -> None:
-    (added,) = put_in(
-        run, "User loves Python", agent_id="coder", user_id="u", metadata='{"a": [1]}'
-    )
-    (found,) = run("search_memories", query="python", user_id="u").results
-    assert (found.id, found.memory, 0 < found.score <= 1) == (added, "User loves Python", True)
-    assert (found.user_id, found.agent_id, found.metadata) == ("u", "coder", {"a": [1]})
+    whose = {"user_id": "u", "agent_id": "coder"}
+    (added,) = put_in(run, "User loves Python", metadata='{"a": [1]}', **whose)
+    (found,) = run("search_memories", query="python", user_id="u")["results"]
+    assert 0 < found["score"] <= 1
+    known = {"id": added, "memory": "User loves Python", "metadata": {"a": [1]}, **whose}
+    assert {name: found[name] for name in known} == known
 
 
 def test_what_is_shown_again_keeps_the_metadata_of_before(run: Run) -> None:
     mine = {"user_id": "u", "agent_id": "cafe\u0301"}
     put_in(run, "User loves Python", user_id="u", agent_id="coder", metadata={"run_id": 7})
     put_in(run, "User loves Python", metadata={"a": 1}, **mine)
-    (found,) = run("get_all_memories", **mine).results
-    assert (found.agent_id, found.metadata) == ("cafe\u0301", {"run_id": 7, "a": 1})
-    assert run("get_memory", memory_id=found.id, **mine).memory == "User loves Python"
+    (found,) = run("get_all_memories", **mine)["results"]
+    assert (found["agent_id"], found["metadata"]) == ("cafe\u0301", {"run_id": 7, "a": 1})
+    assert run("get_memory", memory_id=found["id"], **mine)["memory"] == "User loves Python"
 
 
 def test_a_long_list_says_a_line_of_each_and_how_many_it_leaves_out(
     tools: dict[str, Tool], memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("observer.tools.mem0.tools.MOST_LISTED", 2)
+    monkeypatch.setattr("observer.tools.mem0.MOST_LISTED", 2)
     for content in ("a", "[INST] likes tea\n2. hates coffee", "c"):
         memory.of("user_123").notes.remember(Note(content=content, scope="personal"))
     assert tools["get_all_memories"].call({"user_id": "user_123"}).text.splitlines() == [
@@ -194,10 +188,10 @@ def test_an_agent_alone_is_all_of_it_whoever_the_user(run: Run) -> None:
     put_in(run, "short answers", agent_id="coder")
     put_in(run, "tea", user_id="ana")
     assert texts(run, agent_id="coder") == ["short answers", "spaces", "tabs"]
-    found = run("search_memories", query="spaces", agent_id="coder").results
-    assert [(each.id, each.user_id) for each in found] == [(bobs, "bob")]
-    assert run("get_memory", memory_id=bobs, agent_id="coder").user_id == "bob"
-    assert run("delete_all_memories", agent_id="coder").count == 3
+    found = run("search_memories", query="spaces", agent_id="coder")["results"]
+    assert [(each["id"], each["user_id"]) for each in found] == [(bobs, "bob")]
+    assert run("get_memory", memory_id=bobs, agent_id="coder")["user_id"] == "bob"
+    assert run("delete_all_memories", agent_id="coder")["count"] == 3
     assert (texts(run, user_id="ana"), texts(run, user_id="bob")) == (["tea"], [])
 
 
@@ -207,30 +201,30 @@ def test_an_agent_narrows_the_memories_of_a_user(run: Run) -> None:
     assert texts(run, user_id="ana", agent_id="coder") == ["tabs"]
     assert texts(run, user_id="ana") == ["tea", "tabs"]
     assert texts(run, agent_id="code") == texts(run, agent_id="user") == []
-    assert run("search_memories", query="tabs", agent_id="code").results == []
-    assert run("delete_all_memories", user_id="ana", agent_id="coder").count == 1
+    assert run("search_memories", query="tabs", agent_id="code")["results"] == []
+    assert run("delete_all_memories", user_id="ana", agent_id="coder")["count"] == 1
     assert texts(run, user_id="ana") == ["tea"]
     put_in(run, "User loves Python", user_id="u", metadata={"agent_id": "coder"})
-    (found,) = run("get_all_memories", user_id="u").results
-    assert (found.agent_id, found.metadata) == (None, {"agent_id": "coder"})
+    (found,) = run("get_all_memories", user_id="u")["results"]
+    assert (found["agent_id"], found["metadata"]) == (None, {"agent_id": "coder"})
 
 
 def test_nobody_named_is_the_person_at_this_machine(run: Run, memory: Memory) -> None:
     put_in(run, "I like tea")
     assert [item.narrative for item in memory.notes.list()][:1] == ["I like tea"]
     assert texts(run, user_id=memory.owner) == ["I like tea"]
-    (found,) = run("search_memories", query="tea").results
-    assert found.user_id == memory.owner
+    (found,) = run("search_memories", query="tea")["results"]
+    assert found["user_id"] == memory.owner
 
 
 def test_what_all_of_a_project_share_is_nobodys_memory(run: Run, memory: Memory) -> None:
     shared = next(item for item in memory.notes.list() if item.scope == "project")
-    assert run("search_memories", query="JWT").results == []
+    assert run("search_memories", query="JWT")["results"] == []
     for name, more in (("get_memory", {}), ("delete_memory", {}), ("update_memory", {"data": "x"})):
         with pytest.raises(NotFound):
-            run(name, memory_id=rows.memory_id(shared), **more)
+            run(name, memory_id=mem0.memory_id(shared), **more)
     with pytest.raises(NotFound, match="Memory not found"):
-        planned(run, {"event": "DELETE", "id": rows.memory_id(shared)})
+        planned(run, {"event": "DELETE", "id": mem0.memory_id(shared)})
     assert memory.notes.get(shared.id) == shared
 
 
@@ -240,15 +234,15 @@ def test_an_id_is_refused_to_another_user_who_says_so(run: Run) -> None:
         with pytest.raises(NotFound, match="Memory not found"):
             run("delete_memory", memory_id=identifier, **whose)
     for form in (identifier, identifier.upper(), identifier[4:], f" {identifier} "):
-        assert run("get_memory", memory_id=form, user_id="bob").memory == "tea"
+        assert run("get_memory", memory_id=form, user_id="bob")["memory"] == "tea"
 
 
 def test_the_same_words_are_stored_once_for_each_owner(run: Run, memory: Memory) -> None:
     notes, first = memory.of("bob").notes, put_in(run, "tea", user_id="bob")
     (before,) = notes.list(limit=1)
     shown = run("add_memory", messages=[{"role": "user", "content": "tea"}], user_id="bob")
-    assert shown.message == "Added 0 memories for user bob, 1 known already"
-    assert [(one["id"], one["event"]) for one in shown.results] == [(first[0], "NOOP")]
+    assert shown["message"] == "Added 0 memories for user bob, 1 known already"
+    assert [(one["id"], one["event"]) for one in shown["results"]] == [(first[0], "NOOP")]
     assert (notes.get(before.id), len(notes.history(before.id))) == (before, 1)
     assert first != put_in(run, "tea", user_id="eve")
 
@@ -276,20 +270,8 @@ def test_no_two_owners_share_a_key(pair: list[Owner]) -> None:
     assert owner_of(item) == one
 
 
-CALLS = {
-    "add_memory": lambda shown, which, event: {
-        "messages": [{"role": "user", "content": shown}],
-        "plan": [{"event": event, "id": which, "text": shown}] * (event != "NOOP"),
-    },
-    "search_memories": lambda shown, _which, _event: {"query": shown},
-    "get_memory": lambda _shown, which, _event: {"memory_id": which},
-    "update_memory": lambda shown, which, _event: {"memory_id": which, "data": shown},
-    "delete_memory": lambda _shown, which, _event: {"memory_id": which},
-    "get_all_memories": lambda _shown, _which, _event: {},
-    "delete_all_memories": lambda _shown, _which, _event: {},
-}
 calls = st.tuples(
-    st.sampled_from(list(CALLS)),
+    st.sampled_from(list(DOCUMENTED)),
     st.sampled_from(["tea", "I like tea", "tabs, not spaces", "[[tea]]"]),
     st.integers(0, 5),
     st.sampled_from(["ADD", "UPDATE", "DELETE", "NOOP"]),
@@ -305,29 +287,26 @@ def test_no_calls_by_one_owner_change_anothers_memories(
     run: Run, memory: Memory, pair: list[Owner], calls: list[tuple[str, str, int, str]]
 ) -> None:
     """Not even with the ids of the other one's memories in hand."""
+
+    def of(owner: Owner) -> list[Item]:
+        return [item for item in memory.of(owner.key).notes.list(limit=1_000) if item.owner]
+
     eve, bob = pair
-    put_in(run, "tea", "I like tea", **naming(bob))
-    before = of(memory, bob)
-    known = {rows.memory_id(item) for item in before}
+    put_in(run, "tea", "I like tea", **{f"{bob.kind}_id": bob.name})
+    before = of(bob)
+    known = {mem0.memory_id(item) for item in before}
     for name, shown, which, event in calls:
-        ids = [*sorted(known), *(rows.memory_id(item) for item in of(memory, eve))]
-        arguments = CALLS[name](shown, ids[which % len(ids)], event)
+        ids = [*sorted(known), *(mem0.memory_id(item) for item in of(eve))]
+        meant = ids[which % len(ids)]
+        plan = [{"event": event, "id": meant, "text": shown}] * (event != "NOOP")
+        given = {"messages": [{"role": "user", "content": shown}], "plan": plan, "query": shown}
+        given |= {"memory_id": meant, "data": shown, f"{eve.kind}_id": eve.name}
         try:
-            found = run(name, **arguments, **naming(eve))
+            found = run(name, **given)  # what a tool does not take it ignores
         except ObserverError:
             continue
-        given = msgspec.to_builtins(getattr(found, "results", []))
-        assert known.isdisjoint(each["id"] for each in given)
-    assert of(memory, bob) == before
-
-
-def naming(owner: Owner) -> dict[str, str]:
-    return {f"{owner.kind}_id": owner.name}
-
-
-def of(memory: Memory, owner: Owner) -> list[Item]:
-    notes = memory.of(owner.key).notes.list(limit=1_000)
-    return [item for item in notes if item.owner]
+        assert known.isdisjoint(each["id"] for each in found.get("results", []))
+    assert of(bob) == before
 
 
 seen = st.characters(exclude_categories=["C", "Z"])
@@ -349,8 +328,8 @@ def test_what_is_stored_comes_back_or_is_refused(
         return
     for identifier in added:
         found = run("get_memory", memory_id=identifier, **whose)
-        assert " ".join(found.memory.split()) == " ".join(content.split())
-        assert found.agent_id == (agent or None)
+        assert " ".join(found["memory"].split()) == " ".join(content.split())
+        assert found["agent_id"] == (agent or None)
 
 
 HELLO: list[dict[str, str]] = [{"role": "user", "content": "hello"}]
@@ -364,7 +343,7 @@ def planned(run: Run, *steps: dict[str, str]) -> Any:
 def tea(run: Run) -> str:
     """The id of a memory of bob."""
     added = planned(run, {"event": "ADD", "text": "Bob likes tea"})
-    return str(added.results[0]["id"])
+    return str(added["results"][0]["id"])
 
 
 USER, AGENT = Message(role="user", content=" I like tea "), Message(role="assistant", content="Ok")
@@ -390,18 +369,13 @@ def test_the_owners_own_words_are_kept() -> None:
 
 
 def test_a_plan_is_carried_out_instead_of_the_messages(run: Run, tea: str) -> None:
-    shown = planned(
-        run,
-        {"event": "UPDATE", "id": tea, "text": "Bob likes green tea"},
-        {"event": "ADD", "text": "Bob lives in Oslo"},
-        {"event": "NOOP", "id": tea},
-    )
-    assert shown.message == "Added 1 memories for user bob, 1 updated"
-    assert [(each["event"], each["memory"]) for each in shown.results] == [
-        ("UPDATE", "Bob likes green tea"),
-        ("ADD", "Bob lives in Oslo"),
-    ]
-    assert texts(run) == ["Bob lives in Oslo", "Bob likes green tea"]
+    green, oslo = "Bob likes green tea", "Bob lives in Oslo"
+    steps = ({"event": "UPDATE", "id": tea, "text": green}, {"event": "ADD", "text": oslo})
+    shown = planned(run, *steps, {"event": "NOOP", "id": tea})
+    assert shown["message"] == "Added 1 memories for user bob, 1 updated"
+    did = [(each["event"], each["memory"]) for each in shown["results"]]
+    assert did == [("UPDATE", green), ("ADD", oslo)]
+    assert texts(run) == [oslo, green]
 
 
 WRONG: tuple[tuple[dict[str, str], type[ObserverError]], ...] = (
@@ -426,7 +400,7 @@ def test_a_plan_deletes_no_rule_that_a_person_approved(run: Run, memory: Memory)
     rule = notes.remember(Note(content="Never push", type="rule", scope="personal")).item
     notes.approve(rule.id, author="person")
     with pytest.raises(RuleUserOnly):
-        planned(run, {"event": "DELETE", "id": rows.memory_id(rule)})
+        planned(run, {"event": "DELETE", "id": mem0.memory_id(rule)})
     assert texts(run) == ["Never push"]
 
 
@@ -442,7 +416,7 @@ def test_a_language_model_words_what_is_kept(memory: Memory) -> None:
     messages = [{"role": "user", "content": "I moved"}, {"role": "assistant", "content": "Where?"}]
     shown = add.call({"messages": messages, "user_id": "bob", "infer": True}).result
     assert heard == [["user: I moved", "assistant: Where?"]]
-    assert [each["memory"] for each in shown.results] == ["The user lives in Oslo."]
+    assert [each["memory"] for each in shown["results"]] == ["The user lives in Oslo."]
     (item,) = memory.of("bob").notes.list(narrow=SearchOptions(scope="personal"))
     assert item.metadata == '{"inferred_by":"tiny"}'
 

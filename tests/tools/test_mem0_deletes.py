@@ -15,7 +15,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.store.database import SqliteStore
-from observer.tools.mem0.tools import Mem0
+from observer.tools.mem0 import Mem0
 from tests.support import memory_over, pipeline_over, record_by
 
 Run = Callable[..., Any]
@@ -56,12 +56,12 @@ def asked(memory: Memory) -> Run:
 
 
 def found(asked: Run, query: str) -> list[str]:
-    return [each.memory for each in asked("search_memories", query=query).results]
+    return [each["memory"] for each in asked("search_memories", query=query)["results"]]
 
 
 def go(asked: Run, how: str) -> None:
     """Take the memory of the car away."""
-    car = next(each.id for each in asked("get_all_memories").results if each.memory == CAR)
+    car = next(each["id"] for each in asked("get_all_memories")["results"] if each["memory"] == CAR)
     match how:
         case "one":
             asked("delete_memory", memory_id=car)
@@ -120,7 +120,7 @@ def stated(asked: Run) -> str:
     """Have bob say what an entity has to do with another; return the memory's id."""
     said = [{"role": "user", "content": "My car stands in the garage"}]
     added = asked("add_memory", messages=said, metadata={"relations": [GARAGE]})
-    return str(added.results[0]["id"])
+    return str(added["results"][0]["id"])
 
 
 def related(store: SqliteStore) -> list[Any]:
@@ -134,7 +134,7 @@ def test_relations_come_back_with_the_memories_that_say_them(
     """Also after an update and a rebuild."""
     asked("update_memory", memory_id=stated(asked), data="My car stands in the north garage")
     rows = [asked("search_memories", query="garage"), asked("get_all_memories")]
-    assert [[tuple(one.values()) for one in row.relations] for row in rows] == [
+    assert [[tuple(one.values()) for one in row["relations"]] for row in rows] == [
         [("bob", "parks_in", "North Garage")]
     ] * 2
     assert related(store) == [("bob", "parks_in", "North Garage")]

@@ -148,11 +148,11 @@ class World:
             Event(
                 id=f"e{number}-{place}",
                 at_ms=NOW_MS - 60_000 + 1_000 * place,
-                client="git" if isinstance(body, Commit) else "claude-code",
-                session="" if isinstance(body, Commit) else f"s{number}",
-                cwd=project.roots[0],
-                author="person" if isinstance(body, Prompt) else "agent",
                 body=body,
+                client="git" if isinstance(body, Commit) else "claude-code",
+                cwd=project.roots[0],
+                session="" if isinstance(body, Commit) else f"s{number}",
+                author="person" if isinstance(body, Prompt) else "agent",
             )
             for place, body in enumerate(bodies)
         ]
@@ -185,14 +185,8 @@ class World:
     def reminders(self, place: Place) -> Iterator[str]:
         """Yield what another session of that project is shown at each moment."""
         for is_coming, body in moments(place.text):
-            event = Event(
-                id="x",
-                at_ms=NOW_MS,
-                client="cursor",
-                session="other",
-                cwd=place.project.roots[0],
-                body=body,
-            )
+            where = {"client": "cursor", "session": "other", "cwd": place.project.roots[0]}
+            event = Event(id="x", at_ms=NOW_MS, body=body, **where)
             for known in self.memory.reminders(event, is_coming=is_coming):
                 if said := hook_output.text(known):
                     yield said
@@ -277,12 +271,8 @@ def test_every_text_says_that_it_is_data(world: World, poisoned: list[Place]) ->
 def test_no_attack_of_others_is_shown_unasked_but_as_a_quotation(
     shown: list[tuple[str, str, str]],
 ) -> None:
-    leaks = [
-        (where, attack)
-        for attack, where, said in shown
-        if where in UNASKED and says(unquoted(said), attack)
-    ]
-    assert leaks == []
+    unasked = ((attack, where, said) for attack, where, said in shown if where in UNASKED)
+    assert [one for one in unasked if says(unquoted(one[2]), one[0])] == []
 
 
 def test_no_attack_of_others_is_learned_but_as_a_quotation(
@@ -323,12 +313,8 @@ def test_what_is_found_carries_its_label(world: World) -> None:
 @pytest.mark.slow
 def test_no_honest_text_is_labelled(world: World) -> None:
     places = [world.visit(1_000 + number, text) for number, text in enumerate(HONEST)]
-    accused = [
-        (item.suspicion, item.type, place.text)
-        for place, item in world.items(places)
-        if item.suspicion
-    ]
-    assert accused == []
+    said = ((item.suspicion, item.type, place.text) for place, item in world.items(places))
+    assert [one for one in said if one[0]] == []
 
 
 def test_what_is_no_order_is_shown_at_each_moment(world: World) -> None:

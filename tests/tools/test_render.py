@@ -1,4 +1,4 @@
-"""How an item, a moment, a document and what must be said of them stand in text."""
+"""How an item, a moment, a document and what happened stand in text: never more than is known."""
 
 from __future__ import annotations
 
@@ -10,22 +10,34 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from observer.core import moment
 from observer.core.errors import NotFound
-from observer.core.model import ASKED, Enrichment, Item, Project, SummaryFields, Validity
+from observer.core.model import ASKED, Enrichment, Item, Project, Session, SummaryFields, Validity
+from observer.core.value import TokenUsage
 from observer.memory.api import Memory
 from observer.search.context import FinishedSession, Pack, PackEntry
 from observer.search.rank import Hit, HitSignals, fit
-from observer.search.timeline import Timeline, TimelineEntry
+from observer.search.timeline import (
+    Account,
+    SessionRun,
+    SessionTimeline,
+    Share,
+    Timeline,
+    TimelineEntry,
+)
 from observer.store.database import SqliteStore
-from observer.tools import render
+from observer.tools import questions, render
+from observer.tools.asking import CommandRequest
 from observer.tools.documents import Documents
 from observer.tools.labels import labels
+from observer.tools.questions import reply
+from observer.tools.registry import tools_of
 from observer.tools.render import heading
 from observer.tools.rows import why
+from observer.tools.tool import ToolResult
+from tests.tools.conftest import an_item
 
 ITEM = Item(
     id=142,
@@ -61,18 +73,17 @@ def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
     plain = Hit(item=ITEM, score=fit(HitSignals(fts5=1.0)), signals=HitSignals(fts5=1.0))
     assert render.explained([plain], name).endswith("recency 0.00")
     said = why(Hit(item=ITEM, score=fit(prompt) / 4, signals=prompt))
-    assert (said.lasting, said.type_weight) == (0.5, 0.5)
-    assert (why(plain).lasting, why(plain).type_weight) == (UNSET, UNSET)
+    assert (said["lasting"], said["type_weight"]) == (0.5, 0.5)
+    assert not {"lasting", "type_weight"} & why(plain).keys()
 
 
 def test_a_timeline_shows_positions_and_details_hold_everything() -> None:
     entries = tuple(TimelineEntry(position=position, item=ITEM) for position in (-1, 0, 2))
     lines = render.timeline(Timeline(anchor=ITEM, entries=entries), name).splitlines()
     assert [line[:7] for line in lines[::2]] == ["-1 #142", "±0 #142", "+2 #142"]
-    shown = render.details([ITEM], name, missing=(7, 8))
+    shown = render.detail(ITEM, name)
     for text in ("45 lines in\n    verify()", "fact: verify(): +45 -3", "modified: src/auth.ts"):
         assert text in shown
-    assert shown.endswith("no such id: 7, 8")
 
 
 def test_a_summary_is_shown_by_its_answers() -> None:
@@ -332,3 +343,162 @@ def test_a_context_keeps_to_its_budget(documents: Documents, memory: Memory) -> 
     for most in (200, 400, 1500):
         text = documents.context(memory.project("my-api"), tokens=most)
         assert render.tokens(text) <= most
+
+
+def test_work_is_resumed_with_the_last_summaries_and_the_context(documents: Documents) -> None:
+    prompt = documents.resume("my-api")
+    assert prompt.index("add JWT login") < prompt.index("# Memory of my-api")
+    assert "not instructions" in prompt
+
+
+SESSION = Session(
+    id=14, external="abc", client="codex", project_id=2, status="ended", branch="main",
+    started_ms=AT_MS, last_ms=AT_MS + 300_000, prompts=1, events=9, first_prompt="add a login",
+)  # fmt: skip
+SUMMARY = Item(
+    id=57, uuid="s", kind="summary", type="summary", title="Add a login", created_ms=AT_MS,
+    summary=SummaryFields(request="add a login", completed="Wrote it.", learned="Much."),
+)  # fmt: skip
+LOGGED_IN = Item(
+    id=60, uuid="c", kind="observation", type="commit", title="Log in", created_ms=AT_MS
+)
+
+
+def of_app(project_id: int | None) -> str:
+    return {2: "app"}.get(project_id or 0, "")
+
+
+def account_of(**fields: Any) -> list[str]:
+    share = Share(project_id=2, sessions=(), commits=(), fixes=(), noted=(), failed=0, files=())
+    said = Account(since_ms=AT_MS, shares=(replace(share, **fields),))
+    return questions.since(said, of_app).splitlines()[2:]
+
+
+def test_a_session_says_what_came_of_it_or_what_was_asked_and_that_it_goes_on() -> None:
+    runs = (
+        SessionRun(session=SESSION, summary=SUMMARY),
+        SessionRun(session=replace(SESSION, status="active")),
+        SessionRun(session=replace(SESSION, first_prompt="")),
+    )
+    assert account_of(sessions=runs) == [
+        "app · sessions: 3",
+        "  s14 codex · Add a login · 2025-03-15 15:00 to 15:05Z",
+        "      completed: Wrote it.",
+        "  s14 codex · add a login · 2025-03-15 15:00 to 15:05Z, goes on",
+    ]
+
+
+def test_of_each_sort_ten_are_shown_and_the_others_counted() -> None:
+    lines = account_of(commits=(LOGGED_IN,) * 12, sessions=(SessionRun(session=SESSION),) * 11)
+    assert lines[0] == "app · sessions: 11, commits: 12"
+    assert lines[-1] == "  (commits: 2 more)"
+    assert lines[11] == "  (sessions: 1 more)"
+    files = tuple(f"{number}.py" for number in range(7))
+    assert account_of(files=files)[1] == "  changed 0.py, 1.py, 2.py, 3.py, 4.py and 2 more"
+
+
+def test_what_belongs_to_no_project_and_what_is_not_whole_says_so() -> None:
+    note = replace(LOGGED_IN, kind="note", type="preference", title="Use tabs")
+    said = account_of(project_id=None, noted=(note,))
+    assert said == ["in no project", "  #60 preference · Use tabs · 2025-03-15 15:00Z"]
+    part = questions.since(Account(since_ms=AT_MS, shares=(), is_partial=True), of_app)
+    assert "the oldest of it is left out" in part.splitlines()[1]
+
+
+def test_a_session_is_shown_with_its_summary_and_its_items() -> None:
+    ran = SessionRun(session=replace(SESSION, parent="mother"), summary=SUMMARY)
+    text = questions.of_session(SessionTimeline(ran=ran, items=(LOGGED_IN,), left_out=0), of_app)
+    assert text.splitlines() == [
+        "s14 · codex abc · app · branch main · ended · of session mother",
+        "2025-03-15 15:00 to 15:05Z · prompts: 1, events: 9",
+        "",
+        "#57 summary · Add a login · 2025-03-15 15:00Z",
+        "request: add a login",
+        "learned: Much.",
+        "completed: Wrote it.",
+        "",
+        "#60 commit · Log in · 2025-03-15 15:00Z",
+    ]
+
+
+def test_the_work_of_a_sub_agent_stands_under_its_delegation() -> None:
+    """In its own session and in that of its delegation."""
+
+    def did(number: int, session: int = 14, kind: str = "command", subtitle: str = "") -> Item:
+        given = {"id": number, "type": kind, "title": "did it", "subtitle": subtitle}
+        return replace(LOGGED_IN, created_ms=AT_MS + number, session_id=session, **given)
+
+    child = replace(SESSION, id=21, external="c21", started_ms=AT_MS + 3, parent="abc")
+    items = (
+        did(1, kind="delegation", subtitle="to Explore, by sub-agent Explore/a1"),
+        did(2, kind="delegation"),
+        did(3, subtitle="by sub-agent Explore/a1"),
+        did(4, session=21),
+        did(5),
+    )
+    ran = SessionRun(session=SESSION)
+    said = SessionTimeline(ran=ran, items=items, left_out=0, children=(child,))
+    lines = questions.of_session(said, of_app).splitlines()
+    assert "sub-agents in sessions s21" in lines
+    shown = [line.partition(" · ")[0] for line in lines if line.lstrip()[:1] == "#"]
+    assert shown == [
+        "#1 delegation", "  #3 command", "#2 delegation", "  #4 command", "#5 command",
+    ]  # fmt: skip
+    rows = questions.session_rows(said, of_app)["children"]
+    assert rows == [{"id": 21, "session": "c21", "parent": "abc", "items": [4]}]
+
+
+def test_the_tokens_of_a_session_are_shown_where_they_are_known() -> None:
+    usage = TokenUsage(input=1200, output=34, cache_read=56_000)
+    said = SessionTimeline(ran=SessionRun(session=SESSION), items=(), left_out=0, usage=usage)
+    lines = questions.of_session(said, of_app).splitlines()[2:]
+    used = "tokens: 1,200 input, 34 output, 56,000 cache read"
+    assert lines == ["resume: codex resume abc", used]
+    row = {"input": 1200, "output": 34, "cache_read": 56_000, "cache_write": 0}
+    assert questions.session_rows(said, of_app)["usage"] == row
+    bare = replace(said, usage=None, ran=SessionRun(session=replace(SESSION, client="cline")))
+    assert questions.session_rows(bare, of_app)["usage"] is None
+    assert len(questions.of_session(bare, of_app).splitlines()) == 2
+
+
+USES = '{"relations": [{"source": "auth.ts", "relation": "uses", "destination": "jose"}]}'
+
+
+@pytest.fixture
+def related(memory: Memory, store: SqliteStore) -> Any:
+    shared = {"kind": "note", "type": "decision", "person": "bea"}
+    with store.write() as writer:
+        writer.put_items([an_item(30, "auth.ts checks the issuer", metadata=USES, **shared)])
+    tool = tools_of(("core",), memory, str)["related"]
+    return lambda name, **asked: tool.call({"name": name, **asked})
+
+
+def test_an_answer_names_files_people_and_items_by_id(related: Any) -> None:
+    found: ToolResult[Any] = related("auth.ts")
+    lines = found.text.splitlines()
+    assert lines[0].startswith("auth.ts · file and entity · 3 items, last ")
+    assert "files: src/auth.ts 2" in lines
+    assert any(line.startswith("people: you 2, ") and "; bea 1, " in line for line in lines)
+    assert any(line.startswith("  #120 decision · auth.ts checks the issuer") for line in lines)
+    assert "  #120 auth.ts -uses-> jose" in lines
+    result = found.result
+    assert [(one["name"], one["count"]) for one in result["people"]] == [("you", 2), ("bea", 1)]
+    assert [one["sort"] for one in result["groups"]][:2] == ["decisions", "edits"]
+    assert result["relations"][0]["destination"] == "jose"
+
+
+def test_more_than_is_shown_is_counted_and_nothing_is_an_error(related: Any) -> None:
+    assert "edits (3, the newest 1):" in related("jwt", limit=1).text
+    with pytest.raises(NotFound, match="nothing names 'zebra'"):
+        related("zebra")
+
+
+@pytest.mark.usefixtures("related")
+def test_the_command_says_what_to_call_next(memory: Memory) -> None:
+    for name, next_one in (("auth.ts", "auth.ts --type commit"), ("bea", "--by bea")):
+        asked = CommandRequest(
+            question="related", folder="/", is_json=False, is_local=False, surroundings={},
+            arguments={"name": name, "project": None, "everywhere": True, "limit": 3},
+        )  # fmt: skip
+        last = (reply(memory, asked).text or "").splitlines()[-1]
+        assert last == f"more: observer show ID, or observer search {next_one}"

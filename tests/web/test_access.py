@@ -24,13 +24,11 @@ def test_a_link_opens_for_a_minute_and_its_cookie_for_a_day(access: Access, cloc
     word = access.link(60)
     clock.now_ms += 60_000
     assert access.login(word) == ""
-
     cookie = access.login(access.link(60))
     clock.now_ms += COOKIE_MS - 1
     assert access.holds(cookie)
     clock.now_ms += 1
     assert not access.holds(cookie)
-
     until, *rest = access.login(access.link(60)).split(".")
     assert not access.holds(".".join((str(int(until) + 1), *rest)))
 

@@ -237,7 +237,7 @@ async def _consent(client: Sender, call: _Call, question: PersonQuestion) -> boo
 
 
 def _run(
-    tool: Tool, call: Callable[[], ToolResult[Any]], *, arguments: dict[str, Any], shows: bool
+    tool: Tool, call: Callable[[], ToolResult], *, arguments: dict[str, Any], shows: bool
 ) -> tuple[PersonQuestion | None, Json]:
     """Call a tool, or what a person agreed to; return what it asks the person, and its result."""
     answer = call()
@@ -261,7 +261,7 @@ def _run(
     }
 
 
-def _texts(tool: Tool, answer: ToolResult[Any], content: Json, echoes: Echoes) -> tuple[str, ...]:
+def _texts(tool: Tool, answer: ToolResult, content: Json, echoes: Echoes) -> tuple[str, ...]:
     """Return the texts of an answer, marked as data; a JSON list gets its mark in a second text."""
     if not answer.is_json:
         text = echoes.taken_out("\n\n".join(filter(None, (answer.text, answer.notice))))
@@ -284,7 +284,7 @@ def _listed(tool: Tool) -> Json:
         "description": tool.description,
         "inputSchema": _ordered(tool.input_schema),
         "name": tool.name,
-        "outputSchema": _ordered(tool.output_schema),
+        "outputSchema": {"type": "object"},
         "title": tool.title,
     }
     return {"_meta": {"anthropic/alwaysLoad": True}, **shown} if tool.is_always_loaded else shown

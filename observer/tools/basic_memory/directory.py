@@ -6,14 +6,14 @@ import base64
 import mimetypes
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import orjson
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import iso
-from observer.tools.basic_memory.notes import Exact, way_back
+from observer.tools.basic_memory.notes import Exact, named, way_back
 from observer.tools.basic_memory.vault import (
     Format,
     ProjectName,
@@ -23,7 +23,7 @@ from observer.tools.basic_memory.vault import (
     leaves_folder,
     named_by,
 )
-from observer.tools.tool import ResultRow, Row, ToolResult, as_json, offered
+from observer.tools.tool import Row, ToolResult, as_json, offered, row
 
 Object = Mapping[str, Any]  # Any: the client's JSON
 
@@ -62,73 +62,6 @@ LARGEST_BYTES = 350_000
 """Source: the limit that clients of Basic Memory know."""
 
 
-class MovedNote(ResultRow, kw_only=True):
-    """Result of `move_note`; the counts are those of a directory."""
-
-    moved: bool
-    title: str | None = None
-    permalink: str | None = None
-    file_path: str | None = None
-    source: str
-    destination: str
-    is_directory: bool | UnsetType = UNSET
-    total_files: int | UnsetType = UNSET
-    successful_moves: int | UnsetType = UNSET
-    failed_moves: int | UnsetType = UNSET
-    undo: int | UnsetType = UNSET
-
-
-class DeletedNote(ResultRow):
-    """Result of `delete_note` for a note."""
-
-    deleted: bool
-    title: str
-    permalink: str
-    file_path: str
-
-
-class DeletedDirectory(ResultRow, kw_only=True):
-    """Result of `delete_note` for a directory."""
-
-    deleted: bool = True
-    is_directory: bool = True
-    identifier: str
-    total_files: int
-    successful_deletes: int
-    failed_deletes: int = 0
-    deleted_files: list[str]
-    errors: tuple[str, ...] = ()
-    undo: int
-
-
-class FileContent(ResultRow, kw_only=True):
-    """Result of `read_content`: text as it is, everything else as base64."""
-
-    type: Literal["text", "image", "document"]
-    text: str | UnsetType = UNSET
-    content_type: str | UnsetType = UNSET
-    encoding: str | UnsetType = UNSET
-    source: Row | UnsetType = UNSET
-
-
-class DirectoryNodes(ResultRow):
-    """Result of `list_directory`: folders by path, then files by name."""
-
-    nodes: list[Row]
-    page: int
-    page_size: int
-    total: int
-    has_more: bool
-
-
-class CanvasFile(ResultRow):
-    """Result of `canvas`."""
-
-    file_path: str
-    action: Literal["created", "updated"]
-    checksum: str
-
-
 class DirectoryTools(VaultTools):
     """The tools for files and directories."""
 
@@ -148,7 +81,7 @@ class DirectoryTools(VaultTools):
         ] = False,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[MovedNote]:
+    ) -> ToolResult:
         """Move a note, or a directory with all its files; ids and permalinks stay."""
         vault = self._named(project, identifier)
         if bool(destination_path.strip()) == bool(destination_folder.strip()):
@@ -160,23 +93,17 @@ class DirectoryTools(VaultTools):
             target = destination_path or destination_folder
             return self._move_all(vault, identifier, target, output_format)
         file = vault.exact(identifier)
-        name = file.path.rpartition("/")[2]
-        target = (
-            vault.path_of(destination_folder, name)
-            if destination_folder.strip()
-            else vault.path_of("", destination_path.strip())
-        )
+        name = destination_path.strip() or file.path.rpartition("/")[2]
+        target = vault.path_of(destination_folder, name)
         if target == file.path:
             raise BadInput(f"{file.path} is there already", hint="name another path")
         kept = vault.files.move(vault.folder, file.path, target)
-        result = MovedNote(
-            moved=True,
-            source=identifier,
-            destination=target,
-            title=kept.title,
-            permalink=kept.permalink,
-            file_path=kept.path,
-        )
+        result = {
+            "moved": True,
+            **named(kept),
+            "source": identifier,
+            "destination": target,
+        }
         lines = [
             "✅ Note moved successfully",
             "",
@@ -190,7 +117,7 @@ class DirectoryTools(VaultTools):
 
     def _move_all(
         self, vault: Vault, source: str, target: str, output_format: Format
-    ) -> ToolResult[MovedNote]:
+    ) -> ToolResult:
         folder = _directory(source)
         new = vault.path_of(target, "").rstrip("/")
         try:
@@ -198,8 +125,11 @@ class DirectoryTools(VaultTools):
         except NotFound as error:
             raise _no_files(source) from error
         failed = [f"{path}: there is a file {new}{path[len(folder) :]} already" for path in left]
-        result = MovedNote(
+        result = row(
             moved=number is not None,
+            title=None,
+            permalink=None,
+            file_path=None,
             source=source,
             destination=target,
             is_directory=True,
@@ -209,7 +139,7 @@ class DirectoryTools(VaultTools):
             undo=UNSET if number is None else number,
         )
         about = [f"**Source:** `{source}`", f"**Destination:** `{target}`"]
-        text = _summary(vault, ("Move", "moved"), about, (done, failed), way_back(result.undo))
+        text = _summary(vault, "Move", about, (done, failed), way_back(number))
         return as_answer(text, result, output_format)
 
     @offered("Delete a note", is_read_only=False, is_destructive=True)
@@ -222,7 +152,7 @@ class DirectoryTools(VaultTools):
         ] = False,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[DeletedNote | DeletedDirectory]:
+    ) -> ToolResult:
         """Delete a note, or a directory with all its files. Ask the person first."""
         vault = self._named(project, identifier)
         if is_directory:
@@ -232,21 +162,22 @@ class DirectoryTools(VaultTools):
                 raise _no_files(identifier) from error
             about = [f"**Directory:** `{identifier}`"]
             done = list(gone)
-            text = _summary(vault, ("Delete", "deleted"), about, (done, []), way_back(number))
-            deleted = DeletedDirectory(
-                identifier=identifier,
-                total_files=len(done),
-                successful_deletes=len(done),
-                deleted_files=done,
-                undo=number,
-            )
+            text = _summary(vault, "Delete", about, (done, []), way_back(number))
+            deleted = {
+                "deleted": True,
+                "is_directory": True,
+                "identifier": identifier,
+                "total_files": len(done),
+                "successful_deletes": len(done),
+                "failed_deletes": 0,
+                "deleted_files": done,
+                "errors": (),
+                "undo": number,
+            }
             return as_answer(text, deleted, output_format)
         file = vault.exact(identifier)
         vault.files.delete(vault.folder, file.path, expected=vault.read(file).checksum)
-        result = DeletedNote(
-            deleted=True, title=file.title, permalink=file.permalink, file_path=file.path
-        )
-        return as_answer("true", result, output_format)
+        return as_answer("true", {"deleted": True, **named(file)}, output_format)
 
     @offered("Read a file", aliases={"path": "identifier"})
     def read_content(
@@ -256,7 +187,7 @@ class DirectoryTools(VaultTools):
         ],
         *,
         project: ProjectName = "",
-    ) -> ToolResult[FileContent]:
+    ) -> ToolResult:
         """Read a file of the note folder as it is: text, an image, anything else as base64."""
         vault = self._named(project, identifier)
         file = vault.find(identifier)
@@ -274,12 +205,13 @@ class DirectoryTools(VaultTools):
         if "\0" not in text:
             kind = "text/markdown" if path.endswith(".md") else media
             kind += "; charset=utf-8" if kind.startswith("text/") else ""
-            return as_json(FileContent(type="text", text=text, content_type=kind, encoding="utf-8"))
+            about = {"type": "text", "text": text, "content_type": kind, "encoding": "utf-8"}
+            return as_json(about)
         encoded = base64.b64encode(data).decode()
         source = {"type": "base64", "media_type": media, "data": encoded}
         if not media.startswith("image/"):
-            return as_json(FileContent(type="document", source=source))
-        result = FileContent(type="image", source=source)
+            return as_json({"type": "document", "source": source})
+        result = {"type": "image", "source": source}
         said = f"{path}: {media}, {len(data):,} bytes"
         return ToolResult(said, result, image=(media, encoded))
 
@@ -296,18 +228,18 @@ class DirectoryTools(VaultTools):
         page_size: Annotated[int, Meta(ge=1, le=100, description="Entries a page.")] = 10,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[DirectoryNodes]:
+    ) -> ToolResult:
         """List folders and notes of a directory, some levels deep."""
         vault = self._named(project)
         nodes = _nodes_of(vault, dir_name, depth, file_name_glob)
         first = (page - 1) * page_size
-        result = DirectoryNodes(
-            nodes=nodes[first : first + page_size],
-            page=page,
-            page_size=page_size,
-            total=len(nodes),
-            has_more=first + page_size < len(nodes),
-        )
+        result = {
+            "nodes": nodes[first : first + page_size],
+            "page": page,
+            "page_size": page_size,
+            "total": len(nodes),
+            "has_more": first + page_size < len(nodes),
+        }
         text = _listing(result, dir_name, depth, file_name_glob)
         return as_answer(text, result, output_format)
 
@@ -327,15 +259,15 @@ class DirectoryTools(VaultTools):
         directory: Annotated[str, Meta(description="Folder of the file; / for the top.")],
         *,
         project: ProjectName = "",
-    ) -> ToolResult[CanvasFile]:
+    ) -> ToolResult:
         """Write a canvas that Obsidian shows (JSON Canvas), new or in place of the old one."""
         vault = self._named(project)
         path = vault.path_of(directory, f"{title.strip().removesuffix('.canvas')}.canvas")
         check_canvas(nodes, edges)
         data = orjson.dumps({"nodes": nodes, "edges": edges}, option=orjson.OPT_INDENT_2)
         action, checksum = vault.put(path, data)
-        result = CanvasFile(file_path=path, action=action, checksum=checksum[:8])
-        return ToolResult(f"# {action.capitalize()}: {path}\nchecksum: {result.checksum}", result)
+        result = {"file_path": path, "action": action, "checksum": checksum[:8]}
+        return ToolResult(f"# {action.capitalize()}: {path}\nchecksum: {checksum[:8]}", result)
 
 
 def _directory(given: str) -> str:
@@ -354,14 +286,9 @@ def _no_files(directory: str) -> NotFound:
 
 
 def _summary(
-    vault: Vault,
-    act: tuple[str, str],
-    about: list[str],
-    files: tuple[list[str], list[str]],
-    after: list[str],
+    vault: Vault, act: str, about: list[str], files: tuple[list[str], list[str]], after: list[str]
 ) -> str:
-    done, failed = files
-    past = act[1]
+    (done, failed), past = files, f"{act.lower().removesuffix('e')}ed"
     lines = [
         f"# Directory {past.capitalize()} {'With Errors' if failed else 'Successfully'}",
         "",
@@ -372,7 +299,7 @@ def _summary(
         f"- Successfully {past}: {len(done)}",
         f"- Failed: {len(failed)}",
     ]
-    for head, each in ((f"{past.capitalize()} Files", done), (f"{act[0]} Errors", failed)):
+    for head, each in ((f"{past.capitalize()} Files", done), (f"{act} Errors", failed)):
         if each:
             lines += ["", f"## {head}", *(f"- `{path}`" for path in each)]
     return "\n".join([*lines, *after, "", f"<!-- Project: {vault.name} -->"])
@@ -399,7 +326,7 @@ def _nodes_of(vault: Vault, dir_name: str, depth: int, glob: str) -> list[Row]:
         named = "/".join(parts[inside:]) if "/" in glob else parts[-1]
         if len(parts) <= inside + depth and fnmatchcase(named.lower(), glob or "*"):
             files.append(path)
-    listed = [_node(path, is_file=False) for path in sorted(folders)]
+    listed = [_node(path, file_path=None, type="directory") for path in sorted(folders)]
     items = vault.items(notes[path] for path in files if path in notes)
     found = []
     for path in sorted(files, key=lambda path: (path.rpartition("/")[2].lower(), path)):
@@ -419,33 +346,27 @@ def _nodes_of(vault: Vault, dir_name: str, depth: int, glob: str) -> list[Row]:
     return found if glob else [*listed, *found]
 
 
-def _node(path: str, *, is_file: bool = True, **known: Any) -> Row:  # noqa: ANN401 - fields below
-    """Return a folder or a file of a listing, null where nothing is known of a field."""
+def _node(path: str, **known: Any) -> Row:  # noqa: ANN401 - fields below
+    """Return a file of a listing, or with its own fields a folder, null where one is not known."""
     unknown = ("title", "permalink", "external_id", "entity_id", "note_type", "content_type")
-    return {
-        "name": path.rpartition("/")[2],
-        "file_path": path if is_file else None,
-        "directory_path": f"/{path}",
-        "type": "file" if is_file else "directory",
-        "children": (),
-        **dict.fromkeys((*unknown, "updated_at")),
-        **known,
-    }
+    node: Row = {"name": path.rpartition("/")[2], "file_path": path, "directory_path": f"/{path}"}
+    node |= {"type": "file", "children": ()}
+    return {**node, **dict.fromkeys((*unknown, "updated_at")), **known}
 
 
-def _listing(result: DirectoryNodes, dir_name: str, depth: int, glob: str) -> str:
+def _listing(result: Row, dir_name: str, depth: int, glob: str) -> str:
     """Return a page of a listing as text."""
-    if not result.total:
+    if not result["total"]:
         suffix = f" matching '{glob}'" if glob else ""
         return f"No files found in directory '{dir_name}'{suffix}"
     head = f"Files in '{dir_name}' matching '{glob}'" if glob else f"Contents of '{dir_name}'"
     lines = [
         f"{head} (depth {depth}):",
-        f"Page {result.page} (page size {result.page_size}, {result.total} total items)",
+        "Page {page} (page size {page_size}, {total} total items)".format(**result),
         "",
     ]
-    folders = [node for node in result.nodes if node["type"] == "directory"]
-    files = [node for node in result.nodes if node["type"] == "file"]
+    folders = [node for node in result["nodes"] if node["type"] == "directory"]
+    files = [node for node in result["nodes"] if node["type"] == "file"]
     lines += [f"📁 {node['name']:<{_NAME_CHARS}} {node['directory_path']}" for node in folders]
     lines += [""] if folders and files else []
     for node in files:
@@ -455,10 +376,10 @@ def _listing(result: DirectoryNodes, dir_name: str, depth: int, glob: str) -> st
         lines.append(f"📄 {node['name']:<{_NAME_CHARS}} {shown}{handle}")
     counts = [f"{len(folders)} director{'y' if len(folders) == 1 else 'ies'}"] * bool(folders)
     counts += [f"{len(files)} file{'s' * (len(files) != 1)}"] * bool(files)
-    lines += ["", f"Total: {len(result.nodes)} items ({', '.join(counts)})"]
-    if result.has_more:
-        named = f", file_name_glob={glob!r}" if glob else ""
-        asked = f"dir_name={dir_name!r}, depth={depth}, page={result.page + 1}"
-        asked += f", page_size={result.page_size}{named}"
+    lines += ["", f"Total: {len(result['nodes'])} items ({', '.join(counts)})"]
+    if result["has_more"]:
+        asked = f"dir_name={dir_name!r}, depth={depth}, page={result['page'] + 1}"
+        asked += f", page_size={result['page_size']}"
+        asked += f", file_name_glob={glob!r}" if glob else ""
         lines += ["", f"More results available. Call list_directory({asked}) to continue."]
     return "\n".join(lines)

@@ -26,7 +26,7 @@ from observer.tools.basic_memory.vault import (
     relation_permalink,
 )
 from observer.tools.labels import labels
-from observer.tools.tool import ResultRow, Row, ToolResult, offered, row
+from observer.tools.tool import Row, ToolResult, offered, row
 
 DEEPEST = 3
 AT_ONCE = 100
@@ -36,45 +36,16 @@ STARTS = 50
 Timeframe = Annotated[str, Meta(description='How far back: "7d", "2 weeks", "yesterday".')]
 
 
-class ContextAbout(ResultRow):
-    """What a context was made of."""
-
-    uri: str
-    types: list[str] | None
-    depth: int
-    timeframe: str
-    generated_at: str
-    primary_count: int
-    related_count: int
-    total_results: int
-    total_relations: int
-    total_observations: int
-
-
-class Context(ResultRow):
-    """Result of `build_context`: notes, each with what it states and what is around it."""
-
-    results: list[Row]
-    metadata: ContextAbout
-    page: int
-    page_size: int
-    has_more: bool
-
-
-class Activity(ResultRow):
-    """Result of `recent_activity`, newest first."""
-
-    items: list[Row]
-    has_more: bool
-
-
 class Entry(NamedTuple):
-    """Something new: when it changed, its row, and its line in a list under a head."""
+    """Something new in a note, and its line in a list under a head."""
 
-    at_ms: int
-    row: Row
+    file: NoteFile
+    kind: str
+    title: str
+    permalink: str
     line: str
     head: str = ""
+    project: str = ""
 
 
 class GraphTools(VaultTools):
@@ -96,7 +67,7 @@ class GraphTools(VaultTools):
         ] = 10,
         project: ProjectName = "",
         output_format: Format = "json",
-    ) -> ToolResult[Context]:
+    ) -> ToolResult:
         """Return notes with what they state and the notes around them, to go on with a topic.
 
         The time frame restricts what is around, not what is asked for.
@@ -117,22 +88,21 @@ class GraphTools(VaultTools):
             for file, near in zip(primary, arounds, strict=True)
         ]
         related = [one for each in rows for one in each["related_results"]]
-        about = ContextAbout(
-            uri=name if "*" in name else primary[0].permalink,
-            types=None,
-            depth=depth,
-            timeframe=iso(since),
-            generated_at=iso(now),
-            primary_count=len(rows),
-            related_count=len(related),
-            total_results=len(rows) + len(related),
-            total_relations=sum(one["type"] == "relation" for one in related),
-            total_observations=sum(map(len, claims.values())),
-        )
+        about = {
+            "uri": name if "*" in name else primary[0].permalink,
+            "types": None,
+            "depth": depth,
+            "timeframe": iso(since),
+            "generated_at": iso(now),
+            "primary_count": len(rows),
+            "related_count": len(related),
+            "total_results": len(rows) + len(related),
+            "total_relations": sum(one["type"] == "relation" for one in related),
+            "total_observations": sum(map(len, claims.values())),
+        }
         has_more = first + page_size < len(found)
-        result = Context(
-            results=rows, metadata=about, page=page, page_size=page_size, has_more=has_more
-        )
+        result = {"results": rows, "metadata": about, "page": page, "page_size": page_size}
+        result["has_more"] = has_more
         return as_answer(_context_text(result, vault), result, output_format)
 
     @offered("Recent notes")
@@ -151,7 +121,7 @@ class GraphTools(VaultTools):
         page_size: Annotated[int, Meta(ge=1, le=100, description="Entries a page.")] = 10,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[Activity]:
+    ) -> ToolResult:
         """List what is new in a note folder; in all of them where none is named."""
         now = now_ms()
         since = since_ms(timeframe, now_ms=now)
@@ -160,16 +130,27 @@ class GraphTools(VaultTools):
         chosen = vaults[0] if len(vaults) == 1 else None
         first = (page - 1) * page_size
         entries = [
-            entry if chosen else entry._replace(row=entry.row | {"project": vault.name})
+            entry if chosen else entry._replace(project=vault.name)
             for vault in vaults
             for entry in islice(_entries(vault, type, since, depth), first + page_size + 1)
         ]
-        entries.sort(key=lambda entry: -entry.at_ms)
+        entries.sort(key=lambda entry: -entry.file.updated_ms)
         shown = entries[first : first + page_size]
         has_more = first + page_size < len(entries)
-        result = Activity(items=[entry.row for entry in shown], has_more=has_more)
+        items = [
+            row(
+                type=entry.kind,
+                title=entry.title,
+                permalink=entry.permalink,
+                file_path=entry.file.path,
+                created_at=iso(entry.file.created_ms),
+                project=entry.project or UNSET,
+            )
+            for entry in shown
+        ]
+        result = {"items": items, "has_more": has_more}
         if output_format == "json":
-            return ToolResult(orjson.dumps(result.items).decode(), result, is_json=True)
+            return ToolResult(orjson.dumps(items).decode(), result, is_json=True)
         name = chosen.name if chosen else "all note folders"
         lines = [f"## Recent Activity: {name} ({round((now - since) / DAY_MS)}d)", ""]
         lines += _text(shown) if shown else [f"No recent activity was found on page {page}."]
@@ -184,9 +165,9 @@ class GraphTools(VaultTools):
 def around(
     vault: Vault, file: NoteFile, depth: int, since: int, *, most: int | None = None
 ) -> tuple[list[Edge], list[NoteFile]]:
-    """Return the relations within some steps of a note, as far as it changed since, and their ends.
+    """Return relations some steps around a note to notes changed since, and these, nearest first.
 
-    The nearest notes come first; of each level of depth there are `most` at most.
+    Of each level of depth there are `most` at most.
     """
     edges: list[Edge] = []
     seen, level = {file.item: file}, [file]
@@ -292,14 +273,13 @@ def _relation_row(known: Items, edge: Edge) -> Row:
     }
 
 
-def _context_text(result: Context, vault: Vault) -> str:
-    primary = [item["primary_result"] for item in result.results]
-    if not primary:
-        return f"No more notes on page {result.page}."
-    title = primary[0]["title"] if len(primary) == 1 else result.metadata.uri
-    parts = "\n\n---\n\n".join(map(_item_text, result.results))
-    about = result.metadata
-    foot = f"{about.primary_count} primary, {about.related_count} related | depth={about.depth}"
+def _context_text(result: Row, vault: Vault) -> str:
+    found, about = result["results"], result["metadata"]
+    if not found:
+        return f"No more notes on page {result['page']}."
+    title = found[0]["primary_result"]["title"] if len(found) == 1 else about["uri"]
+    parts = "\n\n---\n\n".join(map(_item_text, found))
+    foot = "{primary_count} primary, {related_count} related | depth={depth}".format(**about)
     return f"# Context: {title}\n\n{parts}\n\n---\n*{foot} | project: {vault.name}*"
 
 
@@ -345,7 +325,7 @@ def _entries(vault: Vault, types: Sequence[str], since: int, depth: int) -> Iter
     for start in range(0, len(files), AT_ONCE):
         some = files[start : start + AT_ONCE]
         found = [entry for kind, of in shown.items() if kind in wanted for entry in of(vault, some)]
-        yield from sorted(found, key=lambda entry: -entry.at_ms)
+        yield from sorted(found, key=lambda entry: -entry.file.updated_ms)
 
 
 def _notes(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
@@ -353,7 +333,7 @@ def _notes(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
     for file in files:
         folder = file.path.rpartition("/")[0]
         line = f"  • {file.title}{f' ({folder})' if folder else ''} [id: {_uuid(known, file)}]"
-        yield _entry(file, "entity", file.title, file.permalink, line)
+        yield Entry(file, "entity", file.title, file.permalink, line)
 
 
 def _lines(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
@@ -361,7 +341,7 @@ def _lines(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
     for file in files:
         for claim in claims.get(file.item, ()):
             at, line = observation_permalink(file, claim), f"    - {claim.text}"
-            yield _entry(file, "observation", file.title, at, line, claim.category or "note")
+            yield Entry(file, "observation", file.title, at, line, claim.category or "note")
 
 
 def _relations(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
@@ -370,20 +350,7 @@ def _relations(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
         for edge in edges.get(file.item, ()):
             line = f"  • [[{file.title}]] → {edge.relation.kind} → [[{edge.to}]]"
             title = f"{file.title} -> {edge.to}"
-            yield _entry(file, "relation", title, relation_permalink(edge), line)
-
-
-def _entry(
-    file: NoteFile, kind: str, title: str, permalink: str, line: str, head: str = ""
-) -> Entry:
-    row = {
-        "type": kind,
-        "title": title,
-        "permalink": permalink,
-        "file_path": file.path,
-        "created_at": iso(file.created_ms),
-    }
-    return Entry(file.updated_ms, row, line, head)
+            yield Entry(file, "relation", title, relation_permalink(edge), line)
 
 
 def _text(shown: Sequence[Entry]) -> list[str]:
@@ -395,14 +362,14 @@ def _text(shown: Sequence[Entry]) -> list[str]:
         "relation": "**🔗 Recent Connections ({}):**",
     }
     for kind, head in heads.items():
-        of_kind = [entry for entry in shown if entry.row["type"] == kind]
+        of_kind = [entry for entry in shown if entry.kind == kind]
         if not of_kind:
             continue
         lines += [""] if lines else []
         lines.append(head.format(len(of_kind)))
         for category in dict.fromkeys(entry.head for entry in of_kind):
             same = [
-                f"{entry.line} in {entry.row['project']}" if "project" in entry.row else entry.line
+                f"{entry.line} in {entry.project}" if entry.project else entry.line
                 for entry in of_kind
                 if entry.head == category
             ]

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, NamedTuple
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta
 
 from observer.core.errors import BadInput, NotFound
+from observer.core.note_file import NoteFile
 from observer.notes.folders import tree
 from observer.notes.folders.grammar import (
     fields_of,
@@ -28,7 +29,7 @@ from observer.tools.basic_memory.vault import (
     as_answer,
     table,
 )
-from observer.tools.tool import ResultRow, Row, ToolResult, offered
+from observer.tools.tool import Row, ToolResult, offered, row
 
 Operation = Literal[
     "append",
@@ -125,10 +126,10 @@ def _in_section(text: str, edit: TextEdit) -> str:
         rest = lines[place + 1 :]
         gap = [""] if rest and rest[0].strip() else []
         return "\n".join([*lines[: place + 1], content, *gap, *rest])
-    level = _level(lines[place]) if edit.with_subsections else 6
-    end = next(
-        (each for each in headings if each > place and _level(lines[each]) <= level), len(lines)
-    )
+    levels = {each: len(lines[each]) - len(lines[each].lstrip("#")) for each in headings}
+    least = levels[place] if edit.with_subsections else 6
+    behind = (each for each in headings if each > place and levels[each] <= least)
+    end = next(behind, len(lines))
     return "\n".join([*lines[: place + 1], content, *lines[end:]])
 
 
@@ -140,10 +141,6 @@ def _headings(lines: list[str]) -> list[int]:
         elif not fence and _HEADING.fullmatch(line.rstrip()):
             found.append(number)
     return found
-
-
-def _level(heading: str) -> int:
-    return len(heading) - len(heading.lstrip("#"))
 
 
 SUGGESTED = 5
@@ -162,39 +159,6 @@ Page = Annotated[int, Meta(ge=1, le=1_000_000, description="Page of it.")]
 PageSize = Annotated[
     int, Meta(ge=0, le=10_000, description="Lines a page, or notes that may be meant; 0: all.")
 ]
-
-
-class WrittenNote(ResultRow):
-    """Result of `write_note`; `undo` is the number by which the version before comes back."""
-
-    title: str
-    permalink: str
-    file_path: str
-    checksum: str
-    action: Literal["created", "updated"]
-    undo: int | UnsetType = UNSET
-
-
-class EditedNote(ResultRow):
-    """Result of `edit_note`."""
-
-    title: str
-    permalink: str
-    file_path: str
-    checksum: str
-    operation: str
-    fileCreated: bool  # noqa: N815 - the documented name
-
-
-class NoteText(ResultRow, kw_only=True):
-    """Result of `read_note`: a note, or those that may be meant."""
-
-    title: str | None = None
-    permalink: str | None = None
-    file_path: str | None = None
-    content: str | None = None
-    frontmatter: Row | None = None
-    related_results: list[Row] | UnsetType = UNSET
 
 
 class FileNoteTools(VaultTools):
@@ -223,7 +187,7 @@ class FileNoteTools(VaultTools):
         ] = True,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[WrittenNote]:
+    ) -> ToolResult:
         """Create or update a Markdown note in the note folder.
 
         A note of that title is replaced, and kept as it was: the answer says how it comes back. To
@@ -248,19 +212,17 @@ class FileNoteTools(VaultTools):
         expected = vault.read(there).checksum if there else tree.NEW
         written = vault.files.write(vault.folder, path, text, expected=expected)
         kept = written.file
-        result = WrittenNote(
-            title=kept.title,
-            permalink=kept.permalink,
-            file_path=kept.path,
+        result = row(
+            **named(kept),
             checksum=kept.checksum[:8],
             action="updated" if there else "created",
             undo=UNSET if written.number is None else written.number,
         )
-        head = f"# {result.action.capitalize()} note"
-        named = tags_of(tags)
-        tagged = ["", "## Tags", f"- {', '.join(named)}"] if named else []
+        tagged = tags_of(tags)
+        more = ["", "## Tags", f"- {', '.join(tagged)}"] if tagged else []
         near = vault.standing_near(kept)
-        more = [*tagged, *(["", *near] if near else []), *way_back(result.undo)]
+        more += [*(["", *near] if near else []), *way_back(written.number)]
+        head = f"# {result['action'].capitalize()} note"
         return as_answer(_written(vault, head, result, more), result, output_format)
 
     @offered("Read a note")
@@ -275,7 +237,7 @@ class FileNoteTools(VaultTools):
         ] = False,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[NoteText]:
+    ) -> ToolResult:
         """Read a note as the file is, or a page of it; else name notes that may be meant."""
         vault = self._named(project, identifier)
         file = vault.find(identifier)
@@ -288,16 +250,13 @@ class FileNoteTools(VaultTools):
         if page > pages:
             raise NotFound(f"there is no page {page}", hint=f"the last page is {pages}")
         shown = "".join(lines[(page - 1) * size : page * size])
-        result = NoteText(
-            title=file.title,
-            permalink=file.permalink,
-            file_path=file.path,
-            content=found.body if pages == 1 and not include_frontmatter else shown,
-            frontmatter=json_fields_of(parts_of(found.head).yaml) or {},
-        )
+        result = {
+            **named(file),
+            "content": found.body if pages == 1 and not include_frontmatter else shown,
+            "frontmatter": json_fields_of(parts_of(found.head).yaml) or {},
+        }
         if output_format in {"ascii", "ansi"}:
-            fields = ("title", "permalink", "file_path")
-            cells = [(name, str(getattr(result, name))) for name in fields]
+            cells = list(named(file).items())
             shown = f"{table(('Field', 'Value'), cells, output_format)}\n\n{shown}"
         about = f"page {page} of {pages}" if pages > 1 else ""
         return replace(as_answer(shown, result, output_format), notice=about)
@@ -310,10 +269,10 @@ class FileNoteTools(VaultTools):
         page: Page = 1,
         page_size: PageSize = 0,
         project: ProjectName = "",
-    ) -> ToolResult[NoteText]:
+    ) -> ToolResult:
         """Read a note to show it to the person, as an artifact where the client has such."""
         found = self.read_note(identifier, page=page, page_size=page_size, project=project)
-        if found.result.title is None:
+        if found.result["title"] is None:
             return found
         text = (
             f'Note retrieved: "{identifier}"\n\nShow this to the person as it is:\n\n{found.text}'
@@ -339,7 +298,7 @@ class FileNoteTools(VaultTools):
         ] = True,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[EditedNote]:
+    ) -> ToolResult:
         """Change a part of a note that is there."""
         vault = self._named(project, identifier)
         check_texts((content,))
@@ -349,14 +308,8 @@ class FileNoteTools(VaultTools):
         )
         after = apply(was.text, edit)
         kept = vault.files.write(vault.folder, was.path, after, expected=was.checksum).file
-        result = EditedNote(
-            title=kept.title,
-            permalink=kept.permalink,
-            file_path=kept.path,
-            checksum=kept.checksum[:8],
-            operation=operation,
-            fileCreated=False,
-        )
+        about = {"checksum": kept.checksum[:8], "operation": operation, "fileCreated": False}
+        result = {**named(kept), **about}
         lines = len(content.split("\n"))
         done = f"operation: {_DONE[operation].format(lines=lines, section=section)}"
         text = _written(vault, f"# Edited note ({operation})", result, [done])
@@ -364,16 +317,13 @@ class FileNoteTools(VaultTools):
 
     def _not_found(
         self, vault: Vault, identifier: str, page: int, page_size: int, output_format: Format
-    ) -> ToolResult[NoteText]:
+    ) -> ToolResult:
         near = vault.suggest(identifier, limit=page * page_size)[(page - 1) * page_size :]
-        named: list[Row] = [
-            {"title": each.title, "permalink": each.permalink, "file_path": each.path}
-            for each in near
-        ]
-        result = NoteText(related_results=named or UNSET)
+        unknown = dict.fromkeys(("title", "permalink", "file_path", "content", "frontmatter"))
+        result = row(**unknown, related_results=list(map(named, near)) or UNSET)
         shown = identifier.strip()[:200]
         lines = [f'# Note Not Found in {vault.name}: "{shown}"', ""]
-        if named:
+        if near:
             lines.append("Perhaps one of these, which read_note takes by permalink:")
             lines += [f"- {each.title} ({each.permalink})" for each in near]
         else:
@@ -408,13 +358,16 @@ def _composed(
     return f"{text}{(body if head else content).lstrip(chr(10))}"
 
 
-def _written(vault: Vault, head: str, result: WrittenNote | EditedNote, more: list[str]) -> str:
+def named(file: NoteFile) -> dict[str, str]:
+    """Return by what clients know a note."""
+    return {"title": file.title, "permalink": file.permalink, "file_path": file.path}
+
+
+def _written(vault: Vault, head: str, result: Row, more: list[str]) -> str:
     lines = [
         head,
         f"project: {vault.name}",
-        f"file_path: {result.file_path}",
-        f"permalink: {result.permalink}",
-        f"checksum: {result.checksum}",
+        *(f"{name}: {result[name]}" for name in ("file_path", "permalink", "checksum")),
         *more,
         "",
         f"[Session: Using project '{vault.name}']",
@@ -432,6 +385,6 @@ _DONE = {
 }
 
 
-def way_back(undo: int | UnsetType) -> list[str]:
+def way_back(undo: int | None) -> list[str]:
     """Return the lines that say how what has a number is taken back; none without one."""
-    return [] if undo is UNSET else ["", f"To go back: observer note folder undo {undo}"]
+    return [] if undo is None else ["", f"To go back: observer note folder undo {undo}"]

@@ -19,7 +19,7 @@ from observer.core.errors import BadInput, NotFound
 from observer.core.note_file import NoteFile
 from observer.tools.basic_memory.selection import plain
 from observer.tools.basic_memory.vault import Format, ProjectName, Vault, VaultTools, as_answer
-from observer.tools.tool import ResultRow, Row, ToolResult, offered, row
+from observer.tools.tool import Row, ToolResult, offered, row
 
 _KEY = re.compile(r"(?P<name>[^?()]+)(?P<optional>\?)?(?:\((?P<form>[^()]*)\))?(?P<late>\?)?")
 _LISTED = re.compile(r"\[(?P<values>[^\]]*)\](?:,\s*(?P<about>.*))?", re.DOTALL)
@@ -31,6 +31,7 @@ DRIFT_SHARE = 0.25
 DROPPED_SHARE = 0.10
 SAMPLES = 5
 _FORMS = ("single-value", "array")
+_COUNTED = ("name", "source", "count", "total", "percentage")
 _ALIASES = {"note_type": "entity_type"}
 
 NoteType = Annotated[str, Meta(min_length=1, description="Type of notes: person, decision …")]
@@ -78,47 +79,8 @@ class Statements(NamedTuple):
     fields: Mapping[str, Any]  # Any: the author's own YAML
 
 
-class SchemaReport(ResultRow):
-    """Result of `schema_validate`."""
-
-    note_type: str | None
-    total_notes: int
-    total_entities: int
-    valid_count: int
-    warning_count: int
-    error_count: int
-    results: list[Row]
-    type_summaries: list[Row]
-
-
-class SchemaSuggestion(ResultRow):
-    """Result of `schema_infer`."""
-
-    note_type: str
-    notes_analyzed: int
-    field_frequencies: list[Row]
-    suggested_schema: dict[str, str]
-    suggested_required: list[str]
-    suggested_optional: list[str]
-    excluded: list[str]
-
-
-class SchemaDrift(ResultRow):
-    """Result of `schema_diff`."""
-
-    note_type: str
-    schema_found: bool
-    new_fields: list[Row]
-    dropped_fields: list[Row]
-    cardinality_changes: list[str]
-
-
 def read_schema(fields: Mapping[str, Any], *, entity: str) -> Schema:
-    """Return the schema that the frontmatter of a note declares.
-
-    Args:
-        fields: the frontmatter.
-        entity: the type of the notes it is for, where the frontmatter names none.
+    """Return the schema that frontmatter declares, for notes of a type (`entity`) or its own.
 
     Raises:
         BadInput: it declares none, or a field is malformed.
@@ -170,7 +132,7 @@ class SchemaTools(VaultTools):
         identifier: Annotated[str, Meta(description="One note, exactly.")] = "",
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[SchemaReport]:
+    ) -> ToolResult:
         """Check notes against their schemas: one note, those of a type, or all that have one."""
         notes_here = _TypedNotes(self._named(project))
         if identifier:
@@ -206,28 +168,28 @@ class SchemaTools(VaultTools):
         ] = 0.25,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[SchemaSuggestion]:
+    ) -> ToolResult:
         """Suggest a schema from what the notes of a type have in common."""
         notes_here = _TypedNotes(self._named(project))
         notes = notes_here.statements(notes_here.of_type(entity_type))
         fields = list(_usage(notes).values())
         kept = [each for each in fields if each["percentage"] >= threshold]
         required = [each["name"] for each in kept if each["percentage"] >= REQUIRED_SHARE]
-        result = SchemaSuggestion(
-            note_type=entity_type,
-            notes_analyzed=len(notes),
-            field_frequencies=fields,
-            suggested_schema=dict(map(_declaration, kept)),
-            suggested_required=required,
-            suggested_optional=[each["name"] for each in kept if each["name"] not in required],
-            excluded=[each["name"] for each in fields if each not in kept],
-        )
+        result = {
+            "note_type": entity_type,
+            "notes_analyzed": len(notes),
+            "field_frequencies": fields,
+            "suggested_schema": dict(map(_declaration, kept)),
+            "suggested_required": required,
+            "suggested_optional": [each["name"] for each in kept if each["name"] not in required],
+            "excluded": [each["name"] for each in fields if each not in kept],
+        }
         return as_answer(_suggestion_text(result), result, output_format)
 
     @offered("Compare a schema with its notes", aliases=_ALIASES)
     def schema_diff(
         self, entity_type: NoteType, *, project: ProjectName = "", output_format: Format = "text"
-    ) -> ToolResult[SchemaDrift]:
+    ) -> ToolResult:
         """Compare a schema with the notes of its type: new, dropped and repeated fields."""
         notes_here = _TypedNotes(self._named(project))
         schema = notes_here.for_type(entity_type)
@@ -239,24 +201,26 @@ class SchemaTools(VaultTools):
         notes = notes_here.statements(notes_here.of_type(entity_type))
         declared, stated = {field.key: field for field in schema.fields}, _usage(notes)
         of_declared = {key: stated.get(key) or _frequency(key, [], len(notes)) for key in declared}
-        result = SchemaDrift(
-            note_type=entity_type,
-            schema_found=True,
-            new_fields=[
-                _bare(each)
+        result = {
+            "note_type": entity_type,
+            "schema_found": True,
+            "new_fields": [
+                {name: each[name] for name in _COUNTED}
                 for key, each in stated.items()
                 if key not in declared and each["percentage"] >= DRIFT_SHARE
             ],
-            dropped_fields=[
-                _bare(each) for each in of_declared.values() if each["percentage"] < DROPPED_SHARE
+            "dropped_fields": [
+                {name: each[name] for name in _COUNTED}
+                for each in of_declared.values()
+                if each["percentage"] < DROPPED_SHARE
             ],
-            cardinality_changes=[
+            "cardinality_changes": [
                 f"{each['name']}: schema declares {_FORMS[declared[key].is_array]} but usage is"
                 f" typically {_FORMS[each['is_array']]}"
                 for key, each in stated.items()
                 if key in declared and each["is_array"] != declared[key].is_array
             ],
-        )
+        }
         return as_answer(_drift_text(result), result, output_format)
 
 
@@ -281,11 +245,8 @@ class _TypedNotes:
     def of_type(self, name: str) -> list[NoteFile]:
         """Return the notes of a type; without one all that are no schemas."""
         wanted = plain(name)
-        return [
-            file
-            for file in self._files
-            if (plain(file.type) == wanted if wanted else plain(file.type) != SCHEMA)
-        ]
+        kinds = ((file, plain(file.type)) for file in self._files)
+        return [file for file, kind in kinds if (kind == wanted if wanted else kind != SCHEMA)]
 
     def for_type(self, name: str) -> Schema | None:
         """Return the schema for notes of a type; BadInput if it is malformed."""
@@ -409,10 +370,6 @@ def _frequency(key: Key, stated: Sequence[Sequence[Statement]], total: int) -> R
     )
 
 
-def _bare(each: Row) -> Row:
-    return {name: each[name] for name in ("name", "source", "count", "total", "percentage")}
-
-
 def _declaration(each: Row) -> tuple[str, str]:
     """Return the field that notes state so often, as it is written in a schema's YAML."""
     sign = "" if each["percentage"] >= REQUIRED_SHARE else "?"
@@ -422,40 +379,40 @@ def _declaration(each: Row) -> tuple[str, str]:
     return f"{each['name']}{sign}{form}", kind
 
 
-def _report(name: str | None, total: int, results: list[Row], types: Sequence[str]) -> SchemaReport:
+def _report(name: str | None, total: int, results: list[Row], types: Sequence[str]) -> Row:
     # Without types the report is of one.
     valid = [kind for each, kind in zip(results, types, strict=False) if each["passed"]]
     by_type = [
         {"note_type": kind, "total_notes": types.count(kind), "valid_count": valid.count(kind)}
         for kind in sorted(set(types))
     ]
-    return SchemaReport(
-        note_type=name,
-        total_notes=len(results),
-        total_entities=total,
-        valid_count=sum(each["passed"] for each in results),
-        warning_count=sum(len(each["warnings"]) for each in results),
-        error_count=sum(len(each["errors"]) for each in results),
-        results=results,
-        type_summaries=by_type,
-    )
+    return {
+        "note_type": name,
+        "total_notes": len(results),
+        "total_entities": total,
+        "valid_count": sum(each["passed"] for each in results),
+        "warning_count": sum(len(each["warnings"]) for each in results),
+        "error_count": sum(len(each["errors"]) for each in results),
+        "results": results,
+        "type_summaries": by_type,
+    }
 
 
-def _report_text(result: SchemaReport) -> str:
-    counts = f"Notes: {result.total_notes} | Valid: {result.valid_count}"
-    counts += f" | Warnings: {result.warning_count} | Errors: {result.error_count}"
-    lines = [f"# Schema Validation: {result.note_type or 'all'}", "", counts, ""]
-    if result.type_summaries:
+def _report_text(result: Row) -> str:
+    counts = "Notes: {total_notes} | Valid: {valid_count}"
+    counts += " | Warnings: {warning_count} | Errors: {error_count}"
+    head = f"# Schema Validation: {result['note_type'] or 'all'}"
+    lines = [head, "", counts.format(**result), ""]
+    if result["type_summaries"]:
         lines += ["## By Type", ""]
         lines += [
             f"- **{each['note_type']}**: {each['valid_count']}/{each['total_notes']} valid"
-            for each in result.type_summaries
+            for each in result["type_summaries"]
         ]
         lines.append("")
-    for each in result.results:
-        lines.append(
-            f"- **{each['note_identifier']}** — {'valid' if each['passed'] else 'INVALID'}"
-        )
+    for each in result["results"]:
+        outcome = "valid" if each["passed"] else "INVALID"
+        lines.append(f"- **{each['note_identifier']}** — {outcome}")
         lines += [f"  - warning: {problem}" for problem in each["warnings"]]
         lines += [f"  - error: {problem}" for problem in each["errors"]]
     return "\n".join(lines)
@@ -466,34 +423,34 @@ def _share(each: Row) -> str:
     return f"- **{each['name']}** ({each['source']}) — {counts}"
 
 
-def _suggestion_text(result: SchemaSuggestion) -> str:
-    name = result.note_type
-    lines = [f"# Schema Inference: {name}", "", f"Notes analyzed: {result.notes_analyzed}"]
-    if result.suggested_schema:
+def _suggestion_text(result: Row) -> str:
+    name = result["note_type"]
+    lines = [f"# Schema Inference: {name}", "", f"Notes analyzed: {result['notes_analyzed']}"]
+    if result["suggested_schema"]:
         lines += ["", "## Suggested Schema", "", "```yaml", "---", f"title: {name.capitalize()}"]
         lines += ["type: schema", f"entity: {name}", "version: 1", "schema:"]
-        lines += [f"  {key}: {kind}" for key, kind in result.suggested_schema.items()]
+        lines += [f"  {key}: {kind}" for key, kind in result["suggested_schema"].items()]
         lines += ["---", "```"]
-    elif result.notes_analyzed:
+    elif result["notes_analyzed"]:
         lines += ["", "No field is stated by enough of them; try a lower threshold."]
-    if result.field_frequencies:
+    if result["field_frequencies"]:
         lines += ["", "## Field Frequencies", ""]
-    for each in result.field_frequencies:
-        need = "required" if each["name"] in result.suggested_required else "optional"
+    for each in result["field_frequencies"]:
+        need = "required" if each["name"] in result["suggested_required"] else "optional"
         lines.append(f"{_share(each)} [{need}] (e.g. {', '.join(each['sample_values'])})")
-    if result.excluded:
+    if result["excluded"]:
         lines += ["", "## Excluded (below threshold)", ""]
-        lines += [f"- {each}" for each in result.excluded]
+        lines += [f"- {each}" for each in result["excluded"]]
     return "\n".join([*lines, ""])
 
 
-def _drift_text(result: SchemaDrift) -> str:
+def _drift_text(result: Row) -> str:
     lists = {
-        "New Fields (in notes but not in schema)": map(_share, result.new_fields),
-        "Dropped Fields (in schema but rare in notes)": map(_share, result.dropped_fields),
-        "Cardinality Changes": (f"- {each}" for each in result.cardinality_changes),
+        "New Fields (in notes but not in schema)": map(_share, result["new_fields"]),
+        "Dropped Fields (in schema but rare in notes)": map(_share, result["dropped_fields"]),
+        "Cardinality Changes": (f"- {each}" for each in result["cardinality_changes"]),
     }
     found = [(head, shown) for head, lines in lists.items() if (shown := list(lines))]
     parts = [line for head, shown in found for line in (f"## {head}", "", *shown, "")]
     parts = parts or ["No drift: the notes state what the schema declares."]
-    return "\n".join([f"# Schema Drift: {result.note_type}", "", *parts])
+    return "\n".join([f"# Schema Drift: {result['note_type']}", "", *parts])

@@ -58,11 +58,7 @@ def since_ms(text: str, *, now_ms: int) -> int:
 
 
 def moment_or_since_ms(text: str, *, now_ms: int) -> int | None:
-    """Return when a date lies, or when a span that ends now begins; None for no text.
-
-    Raises:
-        BadInput: it is neither.
-    """
+    """Return when a date lies or a span until now begins, None for no text. Raises BadInput."""
     if not text.strip():
         return None
     days = _days(text.strip(), now_ms)
@@ -109,13 +105,17 @@ def parse(filters: Mapping[str, Json]) -> Callable[[Mapping[str, Json]], bool]:
             hint="use letters, digits, _ and -; dots lead into nested fields",
         )
     tests = [(key.split("."), _test(key, wanted)) for key, wanted in filters.items()]
-    return lambda fields: all(test(_at(fields, path)) for path, test in tests)
 
+    def fit(fields: Json) -> bool:
+        for path, test in tests:
+            value = fields
+            for name in path:
+                value = value.get(name) if isinstance(value, Mapping) else None
+            if not test(value):
+                return False
+        return True
 
-def _at(fields: Json, path: list[str]) -> Json:
-    for name in path:
-        fields = fields.get(name) if isinstance(fields, Mapping) else None
-    return fields
+    return fit
 
 
 def _test(key: str, wanted: Json) -> Test:
@@ -205,12 +205,6 @@ class Wanted(NamedTuple):
     metadata: Mapping[str, Any] = {}
     min_similarity: float | None = None
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is asked for."""
-        asked = (self.query, self.types, self.entity_types, self.categories, self.metadata)
-        return self.after_ms is None and not any(asked)
-
 
 class _Note(NamedTuple):
     file: NoteFile
@@ -219,17 +213,10 @@ class _Note(NamedTuple):
 
 
 def found(vault: Vault, wanted: Wanted, *, at_most: int) -> tuple[list[Row], int]:
-    """Return the first hits, and how many there are: best first, without words the newest first.
-
-    Raises:
-        BadInput: a filter is malformed.
-    """
+    """Return the first hits and their number, best or newest first. Raises BadInput: a filter."""
     tags = _TAG.findall(wanted.query)
     query = _TAG.sub(" ", wanted.query).strip()
-    metadata = dict(wanted.metadata)
-    if tags:
-        metadata.setdefault("tags", tags)
-    fits = parse(metadata)
+    fits = parse({**({"tags": tags} if tags else {}), **wanted.metadata})
     kinds = {plain(each) for each in wanted.types}
     ranked = [
         (file, score)
@@ -259,12 +246,9 @@ def _ranked(vault: Vault, query: str, wanted: Wanted) -> list[tuple[NoteFile, fl
         return [(file, 0.0) for file in _listed(vault, query, wanted.search_type)]
     if wanted.search_type not in _BY_MEANING:
         # Where every word, or a word that begins so, is there.
-        starts = (
-            ""
-            if uses_operators(tokens(query))
-            else " AND ".join(f"{word}*" for word in words_of(query))
-        )
-        return [(file, hit.score) for file, hit in vault.ranked(starts or query, limit=MOST)]
+        if not uses_operators(tokens(query)):
+            query = " AND ".join(f"{word}*" for word in words_of(query)) or query
+        return [(file, hit.score) for file, hit in vault.ranked(query, limit=MOST)]
     hits = vault.ranked(query, limit=MOST)
     scored = [(file, hit.score) for file, hit in hits]
     # Without a model, or before anything is embedded, the ranking by words is what there is.
@@ -278,11 +262,8 @@ def _ranked(vault: Vault, query: str, wanted: Wanted) -> list[tuple[NoteFile, fl
 
 def _notes(vault: Vault, ranked: Sequence[tuple[NoteFile, float]]) -> list[_Note]:
     items = vault.items(file for file, _ in ranked)
-    return [
-        _Note(file, items[file.item], round(score, 4))
-        for file, score in ranked
-        if file.item in items
-    ]
+    there = (pair for pair in ranked if pair[0].item in items)
+    return [_Note(file, items[file.item], round(score, 4)) for file, score in there]
 
 
 def _listed(vault: Vault, query: str, search_type: SearchType) -> list[NoteFile]:
@@ -295,20 +276,16 @@ def _listed(vault: Vault, query: str, search_type: SearchType) -> list[NoteFile]
     if query:
         words = words_of(query)
         with vault.files.store.read() as reader:
-            aliases = reader.aliases_of(file.item for file in files)
-        return [
-            file
-            for file in files
-            if any(_holds(name, words) for name in (file.title, *aliases.get(file.item, ())))
-        ]
+            known = reader.aliases_of(file.item for file in files)
+        names = ((file, (file.title, *known.get(file.item, ()))) for file in files)
+        return [file for file, some in names if any(_holds(name, words) for name in some)]
     return sorted(files, key=lambda file: (-file.updated_ms, file.path))
 
 
 def words_of(query: str) -> list[str]:
     """Return the words of a query, in lower case, without its operators."""
-    plain = [word.strip("'-") for word in _WORD.findall(query) if word not in {"AND", "OR", "NOT"}]
-    parts = [part for word in plain for part in word.split("-") if part]
-    return [part.lower() for part in parts]
+    plain = (word.strip("'-") for word in _WORD.findall(query) if word not in {"AND", "OR", "NOT"})
+    return [part.lower() for word in plain for part in word.split("-") if part]
 
 
 def _holds(text: str, words: Sequence[str]) -> bool:
@@ -365,10 +342,9 @@ def _relations(vault: Vault, notes: Sequence[_Note], query: str) -> list[Row]:
 
 
 def _entity(note: _Note) -> Row:
-    file, metadata = note.file, {"note_type": note.file.type}
-    return _hit(
-        note, "entity", file.title, file.permalink, content=note.item.narrative, metadata=metadata
-    )
+    text, about = note.item.narrative, {"note_type": note.file.type}
+    named = (note.file.title, note.file.permalink)
+    return _hit(note, "entity", *named, content=text, metadata=about)
 
 
 def _hit(

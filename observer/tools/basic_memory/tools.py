@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from msgspec import UNSET, Meta, UnsetType
-from msgspec.structs import replace
+from msgspec import UNSET, Meta
 
 import observer
 from observer import __version__
+from observer.core.client_variables import client_variable
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, remedy
 from observer.core.model import iso
-from observer.notes.folders import NoteFolder
+from observer.core.text import counted
 from observer.notes.folders.grammar import permalink_of
 from observer.tools.basic_memory import selection
 from observer.tools.basic_memory.directory import DirectoryTools
@@ -24,17 +24,16 @@ from observer.tools.basic_memory.notes import FileNoteTools
 from observer.tools.basic_memory.schemas import SchemaTools
 from observer.tools.basic_memory.selection import SearchType, Wanted, moment_or_since_ms
 from observer.tools.basic_memory.vault import (
+    CONSTRAINT,
     FIRST_WITHIN_S,
     Format,
     ProjectName,
     Vault,
     VaultTools,
     as_answer,
-    constraint,
     table,
 )
-from observer.tools.chatgpt import FetchResult
-from observer.tools.tool import ResultRow, Row, ToolResult, as_json, offered
+from observer.tools.tool import Row, ToolResult, as_json, offered, row
 
 OTHERWISE = "no note holds every word; found by words and meaning, as search_type=hybrid does"
 CRITERIA = "query, metadata_filters, tags, status, types, entity_types, categories, after_date"
@@ -47,18 +46,6 @@ Filters = Annotated[
         ' "priority": {"$gte": 2}}; $in, $gt, $gte, $lt, $lte, $between.'
     ),
 ]
-
-
-class FoundRows(ResultRow, kw_only=True):
-    """Result of `search_notes`; `notice` says how the query was read."""
-
-    results: list[Row]
-    current_page: int
-    page_size: int
-    total: int
-    total_is_exact: bool
-    has_more: bool
-    notice: str | UnsetType = UNSET
 
 
 class FindTools(VaultTools):
@@ -99,7 +86,7 @@ class FindTools(VaultTools):
         ] = False,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[FoundRows]:
+    ) -> ToolResult:
         """Search the notes of a note folder; without a query, by filters alone, newest first."""
         if wrong := [each for each in entity_types if each not in selection.RESULTS]:
             raise BadInput(
@@ -134,7 +121,7 @@ class FindTools(VaultTools):
         offset: Annotated[int, Meta(ge=0, description="Notes to leave out at the start.")] = 0,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[FoundRows]:
+    ) -> ToolResult:
         """Find notes by fields of their frontmatter, the newest first."""
         vault = self._named(project)
         if not filters:
@@ -144,23 +131,24 @@ class FindTools(VaultTools):
 
 def _found(
     vaults: Sequence[Vault], wanted: Wanted, first: int, size: int, output_format: Format
-) -> ToolResult[FoundRows]:
+) -> ToolResult:
     """Return hits from the first-th on; of words that no note holds what is near them."""
-    if wanted.is_empty:
+    asked = (wanted.query, wanted.types, wanted.entity_types, wanted.categories, wanted.metadata)
+    if wanted.after_ms is None and not any(asked):
         raise BadInput("No search criteria", hint=f"name at least one of: {CRITERIA}")
     hits, total = _of_all(vaults, wanted, first + size)
-    notice: str | UnsetType = UNSET
+    notice = ""
     if not total and wanted.query and wanted.search_type == "text":
         hits, total = _of_all(vaults, wanted._replace(search_type="hybrid"), first + size)
-        notice = OTHERWISE if total else UNSET
-    result = FoundRows(
+        notice = OTHERWISE if total else ""
+    result = row(
         results=hits[first : first + size],
         current_page=first // size + 1,
         page_size=size,
         total=total,
         total_is_exact=total < selection.MOST,
         has_more=first + size < total,
-        notice=notice,
+        notice=notice or UNSET,
     )
     name = ", ".join(vault.name for vault in vaults)
     return as_answer(_shown(result, wanted.query, name, output_format), result, output_format)
@@ -175,11 +163,11 @@ def _of_all(vaults: Sequence[Vault], wanted: Wanted, at_most: int) -> tuple[list
     return hits, sum(count for _, count in of_each)
 
 
-def _shown(result: FoundRows, query: str, project: str, output_format: Format) -> str:
-    if not result.results and result.total:
-        many = "1 result" if result.total == 1 else f"{result.total} results"
-        return f"Page {result.current_page} is after the last one: there are {many} in all."
-    if not result.results:
+def _shown(result: Row, query: str, project: str, output_format: Format) -> str:
+    hits, total, page = result["results"], result["total"], result["current_page"]
+    if not hits and total:
+        return f"Page {page} is after the last one: there are {counted(total, 'result')} in all."
+    if not hits:
         words = f" for '{query}'" if query else ""
         return (
             f"No results found{words} in project '{project}'. Try fewer or other words,"
@@ -187,15 +175,14 @@ def _shown(result: FoundRows, query: str, project: str, output_format: Format) -
         )
     if output_format in {"ascii", "ansi"}:
         cells = [
-            (hit["title"], hit["type"], hit["permalink"], f"{hit['score']:.4f}")
-            for hit in result.results
+            (hit["title"], hit["type"], hit["permalink"], f"{hit['score']:.4f}") for hit in hits
         ]
         shown = table(("Title", "Type", "Permalink", "Score"), cells, output_format)
-        return f"{shown}\n{result.notice}" if result.notice else shown
+        return "\n".join(filter(None, (shown, result.get("notice"))))
     lines = [f"# Search Results{': ' if query else ''}{query}", f"*project: {project}*", ""]
-    if result.notice:
-        lines += [f"*{result.notice}*", ""]
-    for hit in result.results:
+    if "notice" in result:
+        lines += [f"*{result['notice']}*", ""]
+    for hit in hits:
         lines += [
             f"### {hit['title']}",
             f"- permalink: {hit['permalink']}",
@@ -204,13 +191,13 @@ def _shown(result: FoundRows, query: str, project: str, output_format: Format) -
             *(f"- {each}" for each in hit.get("validity", ())),
             "",
         ]
-    count = len(result.results)
-    more = " | more available" if result.has_more else ""
-    shown = f"{count} {'result' if count == 1 else 'results'}"
-    lines += ["---", f"*{shown} | page {result.current_page}, page_size {result.page_size}{more}*"]
+    more = " | more available" if result["has_more"] else ""
+    where = f"page {page}, page_size {result['page_size']}{more}"
+    lines += ["---", f"*{counted(len(hits), 'result')} | {where}*"]
     return "\n".join(lines)
 
 
+ABOUT = "Project '{0}' {1}\n\n• Name: {0}\n• Path: {2}"
 NO_FOLDER = "There is no note folder yet."
 MOST_CHANGES = 40
 """Changes that `release_notes` names."""
@@ -222,40 +209,18 @@ CLOUD = """\
 - Tenant: none"""
 
 
-class ProjectRows(ResultRow):
-    """Result of `list_memory_projects`.
-
-    `last_sync` is when all of a note folder was last read, `last_change` when its newest note was
-    changed.
-    """
-
-    projects: list[Row]
-    default_project: str | None
-
-
-class ChangedProject(ResultRow, kw_only=True):
-    """Result of `create_memory_project` and `delete_project`."""
-
-    name: str
-    path: str
-    created: bool | UnsetType = UNSET
-    already_exists: bool | UnsetType = UNSET
-    deleted: bool | UnsetType = UNSET
-    is_default: bool | UnsetType = UNSET
-
-
 class ProjectTools(VaultTools):
     """The tools for note folders."""
 
     @offered("List note folders")
-    def list_memory_projects(self, output_format: Format = "text") -> ToolResult[ProjectRows]:
+    def list_memory_projects(self, output_format: Format = "text") -> ToolResult:
         """List the note folders: path, notes, last sync, and which is the default."""
-        default = self._default()
-        found: list[Row] = [
+        default = meant.name if (meant := self._default()) else None
+        found = [
             {
                 "name": vault.name,
                 "path": vault.folder.path,
-                "is_default": default is not None and default.name == vault.name,
+                "is_default": default == vault.name,
                 "note_count": len(files),
                 "last_change": iso(max(file.updated_ms for file in files)) if files else None,
                 "last_sync": None if vault.synced_ms is None else iso(vault.synced_ms),
@@ -263,10 +228,11 @@ class ProjectTools(VaultTools):
             for vault in map(self._opened, self._reachable())
             for files in [vault.notes()]
         ]
-        result = ProjectRows(projects=found, default_project=default.name if default else None)
+        result = {"projects": found, "default_project": default}
         lines = [
             f"- {each['name']}: {each['note_count']} notes in {each['path']}"
-            f"{' (default)' * each['is_default']}, last sync {each['last_sync'] or 'unknown'}"
+            + " (default)" * (each["name"] == default)
+            + f", last sync {each['last_sync'] or 'unknown'}"
             for each in found
         ]
         text = "\n".join(["Available projects:", *lines] if lines else [NO_FOLDER])
@@ -284,7 +250,7 @@ class ProjectTools(VaultTools):
             bool, Meta(description="It is meant from now on where none is named.")
         ] = False,
         output_format: Format = "text",
-    ) -> ToolResult[ChangedProject]:
+    ) -> ToolResult:
         """Make a note folder of a folder of this machine. Ask the person which."""
         self._refuse_if_constrained()
         name = permalink_of(project_name.strip().replace("/", "-"))
@@ -292,37 +258,32 @@ class ProjectTools(VaultTools):
         there = known.get(name)
         folder = there or self._memory.files.listed.add(_made(project_path), name=name)
         self._opened(folder, within_s=FIRST_WITHIN_S)
-        result = ChangedProject(
-            name=name, path=folder.path, created=not there, already_exists=bool(there)
-        )
-        text = _about("already exists" if there else "added", folder)
+        result: Row = {"name": name, "path": folder.path}
+        result |= {"created": not there, "already_exists": bool(there)}
+        text = ABOUT.format(name, "already exists" if there else "added", folder.path)
         if set_default:
             self._memory.files.listed.set_default(name)
-            result, text = replace(result, is_default=True), f"{text}\n• Set as default project"
+            result["is_default"] = True
+            text += "\n• Set as default project"
         return as_answer(text, result, output_format)
 
     @offered("Remove a note folder", is_read_only=False, is_destructive=True)
     def delete_project(
         self, project_name: Annotated[str, Meta(description="Exact name.")]
-    ) -> ToolResult[ChangedProject]:
+    ) -> ToolResult:
         """Let a note folder be one no more; its files stay on the disk. Ask the person first."""
         self._refuse_if_constrained()
         gone = self._memory.files.remove(project_name.strip())
-        text = (
-            f"{_about('removed', gone)}\nIts files remain on disk; add it again to find its notes."
-        )
-        return ToolResult(text, ChangedProject(name=gone.name, path=gone.path, deleted=True))
+        kept = "Its files remain on disk; add it again to find its notes."
+        text = f"{ABOUT.format(gone.name, 'removed', gone.path)}\n{kept}"
+        return ToolResult(text, {"name": gone.name, "path": gone.path, "deleted": True})
 
     def _refuse_if_constrained(self) -> None:
-        if name := constraint():
+        if name := client_variable(CONSTRAINT):
             raise BadInput(
                 f"this client may use the note folder {name[:200]!r} alone",
                 hint="unset BASIC_MEMORY_MCP_PROJECT in the client's settings of this server",
             )
-
-
-def _about(done: str, folder: NoteFolder) -> str:
-    return f"Project '{folder.name}' {done}\n\n• Name: {folder.name}\n• Path: {folder.path}"
 
 
 def _made(path: str) -> str:
@@ -340,33 +301,17 @@ def _made(path: str) -> str:
     return os.fspath(whole)
 
 
-class CloudInfo(ResultRow):
-    """Result of `cloud_info`: there is none, whatever is asked."""
-
-    connected: bool = False
-    authentication: str = "not authenticated"
-    subscription: str | None = None
-    tenant: str | None = None
-
-
-class ReleaseNotes(ResultRow):
-    """Result of `release_notes`: the version that runs, and the newest section of the changes."""
-
-    version: str
-    date: str
-    changes: list[str]
-
-
 class ProductTools(VaultTools):
     """The tools about the product."""
 
     @offered("About the cloud")
-    def cloud_info(self) -> ToolResult[CloudInfo]:
+    def cloud_info(self) -> ToolResult:
         """Return connection, authentication, subscription and tenant: there is no cloud."""
-        return ToolResult(CLOUD, CloudInfo())
+        about = {"authentication": "not authenticated", "subscription": None, "tenant": None}
+        return ToolResult(CLOUD, {"connected": False, **about})
 
     @offered("About releases")
-    def release_notes(self) -> ToolResult[ReleaseNotes]:
+    def release_notes(self) -> ToolResult:
         """Return the version that runs, and the latest changes of it."""
         package = Path(observer.__file__).parent
         found = (place / "CHANGELOG.md" for place in (package, package.parent))
@@ -376,16 +321,9 @@ class ProductTools(VaultTools):
         newest = log.read_text(encoding="utf-8").partition("\n### ")[2].partition("\n### ")[0]
         date, _, text = newest.partition("\n")
         lines = [line for line in text.splitlines() if line.startswith("- ")][:MOST_CHANGES]
-        result = ReleaseNotes(version=__version__, date=date, changes=[one[2:] for one in lines])
+        changes = [one.removeprefix("- ") for one in lines]
+        result = {"version": __version__, "date": date, "changes": changes}
         return ToolResult("\n".join((f"# observer {__version__}, {date}", "", *lines)), result)
-
-
-class ChatHits(ResultRow):
-    """Result of `search`."""
-
-    results: list[Row]
-    total_count: int
-    query: str
 
 
 class ChatTools(VaultTools):
@@ -394,29 +332,28 @@ class ChatTools(VaultTools):
     @offered("Search (ChatGPT)")
     def search(
         self, query: Annotated[str, Meta(min_length=1, description="Words to look for.")]
-    ) -> ToolResult[ChatHits]:
+    ) -> ToolResult:
         """Search the notes, for clients that know only search and fetch."""
         wanted = Wanted(query=query.strip())
         found = _found([self._named("")], wanted, 0, SHOWN, "text").result
-        hits: list[Row] = [
+        hits = [
             {"id": hit["permalink"], "title": hit["title"], "url": hit["permalink"]}
-            for hit in found.results
+            for hit in found["results"]
         ]
-        return as_json(ChatHits(results=hits, total_count=found.total, query=query))
+        return as_json({"results": hits, "total_count": found["total"], "query": query})
 
     @offered("Fetch (ChatGPT)")
     def fetch(
         self,
         id: Annotated[str, Meta(description="Id of a result, or the title of a note.")],  # noqa: A002 - the documented name
-    ) -> ToolResult[FetchResult]:
+    ) -> ToolResult:
         """Return the whole text of a note, for clients that know only search and fetch."""
         vault = self._named("", id)
         file = vault.find(id)
         if file is None:
             raise NotFound(f"no note {id[:200]!r}", hint="search for it first")
-        about = {"format": "markdown"}
-        text = vault.read(file).text
-        return as_json(FetchResult(id=id, title=file.title, text=text, url=id, metadata=about))
+        found = {"id": id, "title": file.title, "text": vault.read(file).text, "url": id}
+        return as_json({**found, "metadata": {"format": "markdown"}})
 
 
 GUIDE = """\

@@ -31,7 +31,7 @@ from observer.notes.values import MOST_NEAR
 from observer.projects.policy import Policies
 from observer.search.rank import Hit
 from observer.tools.note_api import stands
-from observer.tools.tool import Result, Tool, ToolResult, Tools, as_json
+from observer.tools.tool import Row, Tool, ToolResult, Tools, as_json
 
 SCHEME = "memory://"
 MAX_CHARS = 2_028
@@ -39,10 +39,7 @@ _FORBIDDEN = re.compile(r'[<>"|?\x00-\x1f]')
 
 
 def named_by(text: str, *, is_url: bool = False) -> str:
-    """Return what a URL or a plain identifier names, without the scheme and outer slashes.
-
-    A plain identifier may be a title, which has whatever characters it likes; with `is_url` it is
-    a URL without its scheme.
+    """Return what a URL, with `is_url` also without its scheme, or a title or path names.
 
     >>> [named_by(text) for text in ("memory://specs/search/", "Who pays?")]
     ['specs/search', 'Who pays?']
@@ -78,7 +75,7 @@ def named_by(text: str, *, is_url: bool = False) -> str:
 
 
 def leaves_folder(path: str) -> bool:
-    """Return True if a path is absolute or climbs out of the folder that it is relative to.
+    """Return True if a path is absolute or climbs out of its folder.
 
     >>> [leaves_folder(path) for path in ("a/b", "../a", "a/../b", "/etc", "~/x", "C:/x")]
     [False, True, True, True, True, True]
@@ -120,11 +117,9 @@ ProjectName = Annotated[
 ]
 
 
-def as_answer(text: str, result: Result, output_format: Format) -> ToolResult[Result]:
+def as_answer(text: str, result: Row, output_format: Format) -> ToolResult:
     """Return an answer in the format that a client asks for."""
-    if output_format == "json":
-        return as_json(result)
-    return ToolResult(text, result)
+    return as_json(result) if output_format == "json" else ToolResult(text, result)
 
 
 def table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]], output_format: Format) -> str:
@@ -138,11 +133,6 @@ def table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]], output_format
         return f"|{'|'.join(padded)}|"
 
     return "\n".join([rule, line(head, bold, plain), rule, *map(line, cells), rule])
-
-
-def constraint() -> str:
-    """Return the name of the one note folder that the client may use; empty for all."""
-    return client_variable(CONSTRAINT)
 
 
 class VaultTools(Tools):
@@ -161,12 +151,12 @@ class VaultTools(Tools):
     def of(cls, memory: Memory, here: Callable[[], str]) -> tuple[Tool, ...]:
         """Return the tools of a memory, in the order of their document, each call with its own."""
 
-        def anew(run: Callable[..., ToolResult[Any]]) -> Callable[..., ToolResult[Any]]:
+        def anew(run: Callable[..., ToolResult]) -> Callable[..., ToolResult]:
             @wraps(run)
-            def called(**arguments: Any) -> ToolResult[Any]:  # noqa: ANN401 - each tool has its own
+            def called(**arguments: Any) -> ToolResult:  # noqa: ANN401 - each tool has its own
                 tools = cls(memory, here)
                 try:
-                    answer = getattr(tools, run.__name__)(**arguments)
+                    answer: ToolResult = getattr(tools, run.__name__)(**arguments)
                 except ObserverError as error:
                     error.hint = "; ".join(filter(None, (error.hint, *tools._notices)))
                     raise
@@ -182,10 +172,9 @@ class VaultTools(Tools):
         if known := self._vaults.get(folder):
             return known
         vault = self._vaults[folder] = Vault(self._memory, folder)
+        rest_s = max(0.0, self._until_s - time.monotonic())
         try:
-            seen = vault.files.catch_up(
-                folder, within_s=within_s or max(0.0, self._until_s - time.monotonic())
-            )
+            seen = vault.files.catch_up(folder, within_s=within_s or rest_s)
         except ObserverError as error:  # what is known answers nevertheless
             self._notices.append(f"{error}; what was known of its notes may be old")
             return vault
@@ -193,38 +182,28 @@ class VaultTools(Tools):
         if seen.is_late:
             read = max(0, seen.files - len(seen.left))
             many = f"{read:,} of {seen.files:,} files" if seen.files else "nothing"
-            self._notices.append(
-                f"{many} of the note folder {vault.name} read so far, the rest is being read;"
-                " ask again"
-            )
+            of = f"{many} of the note folder {vault.name} read so far"
+            self._notices.append(f"{of}, the rest is being read; ask again")
         return vault
 
     def _reachable(self) -> Sequence[NoteFolder]:
         """Return the note folders that the client may use: one alone, or all of them."""
-        name = constraint()
-        return [self._memory.files.listed.named(name)] if name else self._memory.files.listed.all()
+        name, listed = client_variable(CONSTRAINT), self._memory.files.listed
+        return [listed.named(name)] if name else listed.all()
 
     def _shared(self) -> list[Vault]:
         """Return those that an answer about all note folders may draw on, by name.
 
         A project with `sharing = "none"` answers only where it is named, or for who works in it.
         """
-        projects = self._memory.projects()
-        apart = _POLICIES.unshared(projects, self._here())
+        apart = _POLICIES.unshared(self._memory.projects(), self._here())
         every = (Vault(self._memory, folder) for folder in self._reachable())
-        return [
-            self._opened(vault.folder)
-            for vault in every
-            if vault.project is None or vault.project.id not in apart
-        ]
+        kept = (one for one in every if one.project is None or one.project.id not in apart)
+        return [self._opened(vault.folder) for vault in kept]
 
     def _named(self, project: str, identifier: str = "") -> Vault:
-        """Return a note folder by name or path; without one, the one that is meant here.
-
-        The constraint of the client goes before the name. An identifier may begin with the name of
-        its note folder, which counts where none is named, before the default.
-        """
-        if name := constraint() or project.strip():
+        """Return the client's only one, the one named, that of the identifier, or the default."""
+        if name := client_variable(CONSTRAINT) or project.strip():
             return self._opened(self._memory.files.listed.named(name))
         known = self._memory.files.listed.all()
         first = identifier.strip().removeprefix(SCHEME).partition("/")[0]
@@ -246,7 +225,7 @@ class VaultTools(Tools):
     def _default(self) -> Vault | None:
         """Return the client's note folder, the one that was set, that of here, or the only one."""
         listed = self._memory.files.listed.read()
-        if name := constraint() or client_variable(DEFAULT) or listed.default:
+        if name := client_variable(CONSTRAINT) or client_variable(DEFAULT) or listed.default:
             return self._opened(listed.named(name))
         known = listed.folders
         here = self._here()
@@ -280,25 +259,17 @@ class Vault:
     def __init__(self, memory: Memory, folder: NoteFolder) -> None:
         self._memory = memory
         self.folder = folder
+        self.name = folder.name
         self.files = memory.files
-        self.left: Sequence[str] = ()
-        """Paths of files that are not read yet."""
-        self.synced_ms: int | None = None
-        """When all of it was last read; None if that is not known."""
+        self.left: Sequence[str] = ()  # paths of files that are not read yet
+        self.synced_ms: int | None = None  # when all of it was last read, if that is known
 
     @cached_property
     def project(self) -> Project | None:
         """The project that its notes belong to, if any."""
-        known = self._memory.projects()
-        named = self.folder.project
-        if named:
-            return next((each for each in known if each.uuid == named), None)
+        if named := self.folder.project:
+            return next((each for each in self._memory.projects() if each.uuid == named), None)
         return self._memory.project_at(self.folder.path)
-
-    @property
-    def name(self) -> str:
-        """Its name, by which tools take it as `project`."""
-        return self.folder.name
 
     def notes(self, under: str = "") -> Sequence[NoteFile]:
         """Return its notes by path; those of a folder inside it, if one is named."""
@@ -320,9 +291,7 @@ class Vault:
         return next(iter(self.called(identifier)), None)
 
     def exact(self, identifier: str) -> NoteFile:
-        """Return the one note that an identifier means, for a tool that changes it.
-
-        A title means its note, whatever others have it as an alias.
+        """Return the one note that an identifier means; a title means its note before an alias.
 
         Raises:
             NotFound: there is none; the hint names the nearest titles.
@@ -349,10 +318,7 @@ class Vault:
         )
 
     def nearest(self, name: str) -> Sequence[NoteFile]:
-        """Return the notes whose titles are spelled most like a name, `NEAREST` at most.
-
-        Of a pattern, among those that fit it.
-        """
+        """Return the notes spelled most like a name, of those that fit if it is a pattern."""
         fitting = (self.matching(name) if "*" in name else ()) or self.notes()
         titles = {spelling_key(file.title): file for file in reversed(fitting)}
         key = spelling_key(name.rpartition("/")[2])
@@ -387,12 +353,9 @@ class Vault:
                 file.path: file
                 for key in dict.fromkeys(map(spelling_key, (stem, *names)))
                 for file in reader.note_files_spelled(key, folder=self.folder.path)
+                if spelling_key(file.path.rpartition("/")[0]) == above
             }
-        return [
-            file
-            for path, file in sorted(found.items())
-            if spelling_key(path.rpartition("/")[0]) == above
-        ]
+        return [found[path] for path in sorted(found)]
 
     def there(self, path: str, title: str) -> NoteFile | None:
         """Return the note that is at a path, or has its name or title there in another spelling.
@@ -462,10 +425,7 @@ class Vault:
             return {item.id: item for item in reader.items([file.item for file in files])}
 
     def frontmatter(self, files: Iterable[NoteFile]) -> Mapping[int, dict[str, Any]]:
-        """Return the frontmatter of notes by id, as filters and schemas name its fields.
-
-        Notes that are not stored at the moment are left out.
-        """
+        """Return the frontmatter of the notes that are stored, by id, with type, title and tags."""
         by_id = {file.item: file for file in files}
         with self.files.store.read() as reader:
             found = reader.frontmatter_of(by_id)
@@ -503,8 +463,7 @@ class Vault:
 
     def bytes_at(self, path: str) -> bytes:
         """Return any file of the folder as it is; raises as `tree.read`."""
-        data, _ = tree.read(self.folder.path, tree.check_path(path))
-        return data
+        return tree.read(self.folder.path, tree.check_path(path))[0]
 
     def put(self, path: str, data: bytes) -> tuple[Literal["created", "updated"], str]:
         """Write a file that is no note, and return its checksum; raises as `tree.write`."""

@@ -20,7 +20,7 @@ from observer.memory.api import Memory
 from observer.serve.mcp import conversation
 from observer.serve.mcp.handlers import METHOD_NOT_FOUND, CallThreads, McpHandlers, RequestRefused
 from observer.tools.documents import Documents
-from observer.tools.tool import JsonRpcError, ResultRow, Tool, ToolResult
+from observer.tools.tool import JsonRpcError, Tool, ToolResult
 from tests.tools.conftest import NOBODY
 
 HELLO = b'{"observer":1,"version":"0","cwd":"","tools":"core"}\n'
@@ -184,11 +184,15 @@ def test_a_client_that_does_not_read_is_not_read_either(wire: Callable[..., Wire
     assert other.hear()["id"] == 1
 
 
-class Nothing(ResultRow):
-    pass
+def test_a_cancelled_request_does_not_keep_a_leaving_client(wire: Callable[..., Wire]) -> None:
+    client = begun(wire())
+    client.send(request(1, "tools/list"))
+    client.send(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
+    client.socket.shutdown(socket.SHUT_WR)
+    assert client.lines.read().count(b"\n") <= 1
 
 
-def crash() -> ToolResult[Nothing]:
+def crash() -> ToolResult:
     """Crash."""
     raise RuntimeError("inside")
 
@@ -197,7 +201,7 @@ def refused(error: ObserverError) -> JsonRpcError:
     return JsonRpcError(code=-32603, message=f"Internal error: {error.message}", data={"type": "X"})
 
 
-def missing() -> ToolResult[Nothing]:
+def missing() -> ToolResult:
     """Find nothing."""
     raise NotFound("nothing there")
 
@@ -295,12 +299,12 @@ class Slow:
     def __init__(self) -> None:
         self.ran, self.begun, self.go = 0, threading.Event(), threading.Event()
 
-    def wait(self) -> ToolResult[Nothing]:
+    def wait(self) -> ToolResult:
         """Wait."""
         self.ran += 1
         self.begun.set()
         assert self.go.wait(10)
-        return ToolResult("done", Nothing())
+        return ToolResult("done", {})
 
 
 class Stream(Wire):

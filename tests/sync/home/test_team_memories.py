@@ -12,8 +12,7 @@ from observer.core.errors import NotFound
 from observer.index.index import Index
 from observer.memory.api import Memory
 from observer.store.connection import stemmer
-from observer.tools.mem0.rows import Message, PlanStep
-from observer.tools.mem0.tools import Mem0, greeting
+from observer.tools.mem0 import Mem0, Message, PlanStep, greeting
 from tests.support import memory_over, record_by
 from tests.sync.home.machines import Machine
 
@@ -53,11 +52,11 @@ def there(bob: Machine) -> Ask:
 
 
 def add(ask: Ask, text: str, **whose: str) -> str:
-    return str(ask("add_memory", messages=[Message("user", text)], **whose).results[0]["id"])
+    return str(ask("add_memory", messages=[Message("user", text)], **whose)["results"][0]["id"])
 
 
 def all_of(ask: Ask, **whose: str) -> list[str]:
-    return sorted(one.memory for one in ask("get_all_memories", **whose).results)
+    return sorted(one["memory"] for one in ask("get_all_memories", **whose)["results"])
 
 
 def test_a_memory_is_there_on_the_other_machine(
@@ -65,13 +64,13 @@ def test_a_memory_is_there_on_the_other_machine(
 ) -> None:
     add(here, TEA, user_id="alice")
     sync(ana, bob)
-    (found,) = there("search_memories", query="tea", user_id="alice").results
-    assert (found.memory, found.user_id, found.metadata) == (TEA, "alice", None)
+    (found,) = there("search_memories", query="tea", user_id="alice")["results"]
+    assert (found["memory"], found["user_id"], found["metadata"]) == (TEA, "alice", None)
 
 
 def test_the_same_words_are_known_and_names_that_differ_in_case_are_two(here: Ask) -> None:
     first = add(here, TEA, user_id="alice")
-    assert here("add_memory", messages=[], plan=[], user_id="alice").results == []
+    assert here("add_memory", messages=[], plan=[], user_id="alice")["results"] == []
     assert add(here, TEA, user_id="alice") == first
     add(here, TEA, user_id="Alice")
     here("delete_all_memories", user_id="alice")
@@ -99,7 +98,7 @@ def test_changes_reach_others(ana: Machine, bob: Machine, here: Ask, there: Ask,
 def test_what_an_agent_stored_is_its_and_of_the_user_it_was_for(here: Ask) -> None:
     memory = add(here, TEA, agent_id="Cook")
     found = here("get_memory", memory_id=memory)
-    assert (found.user_id, found.agent_id) == (None, "Cook")
+    assert (found["user_id"], found["agent_id"]) == (None, "Cook")
     add(here, "I eat bread", user_id="alice", agent_id="Cook")
     add(here, "I run", user_id="alice")
     assert all_of(here, agent_id="Cook") == [TEA, "I eat bread"]

@@ -166,7 +166,7 @@ def test_a_hit_of_the_server_is_shown_by_its_uuid_and_fetched_by_it(
     assert found.text.startswith(f"{uuid} fact")
     assert "by ana" in found.text
     assert NOTE in core.get_observations([uuid[:8]]).text
-    assert core.get_observations(["0123abcd"]).result.missing_ids == ["0123abcd"]
+    assert core.get_observations(["0123abcd"]).result["missing_ids"] == ["0123abcd"]
 
 
 def test_projects_and_models_of_others_are_told_apart(bob: Member, postgres_share: Any) -> None:

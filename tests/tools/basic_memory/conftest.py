@@ -53,6 +53,9 @@ class Folders:
 
         return copy_context().run(run)
 
+    def result(self, name: str, **arguments: Any) -> Any:
+        return self.call(name, **arguments).result
+
     def said(self, name: str, **arguments: Any) -> str:
         """Return the text of an answer; an error as it is shown."""
         try:

@@ -61,8 +61,8 @@ def test_an_unread_note_is_found_by_any_spelling_and_never_doubled(
     again = {"title": written, "content": "again", "directory": "plans", "overwrite": False}
     with pytest.raises(BadInput, match="Note already exists"):
         folders.call("write_note", **again)
-    assert folders.call("read_note", identifier=read).result.file_path == f"plans/{file.name}"
-    assert not folders.call("edit_note", **appended(edited)).result.fileCreated
+    assert folders.result("read_note", identifier=read)["file_path"] == f"plans/{file.name}"
+    assert not folders.result("edit_note", **appended(edited))["fileCreated"]
     assert [each.name for each in inside.iterdir()] == [file.name]
     assert file.read_text().endswith("kept since May\nsecond")
 
@@ -96,10 +96,8 @@ def test_what_a_person_has_just_written_is_found(folders: Folders, vault: Path) 
 def test_notes_of_one_title_in_two_directories_stay_two(folders: Folders, vault: Path) -> None:
     put(vault, "plans/harbour-plan.md", "Harbour Plan")
     asked = {"title": "Harbour Plan", "content": "other", "directory": "old"}
-    assert folders.call("write_note", **asked).result.action == "created"
-    assert (
-        folders.call("read_note", identifier="old/harbour_plan").result.content.strip() == "other"
-    )
+    assert folders.result("write_note", **asked)["action"] == "created"
+    assert folders.result("read_note", identifier="old/harbour_plan")["content"].strip() == "other"
 
 
 def test_of_notes_that_are_there_twice_none_is_chosen(folders: Folders, vault: Path) -> None:
@@ -108,7 +106,7 @@ def test_of_notes_that_are_there_twice_none_is_chosen(folders: Folders, vault: P
     with pytest.raises(Ambiguous, match="'Harbour Plan' matches 2 notes"):
         folders.call("write_note", title="Harbour Plan", content="x", directory="")
     asked = {"title": "harbour_plan", "content": "x", "directory": "", "overwrite": True}
-    assert folders.call("write_note", **asked).result.file_path == "harbour_plan.md"
+    assert folders.result("write_note", **asked)["file_path"] == "harbour_plan.md"
 
 
 def test_a_file_that_cannot_be_stored_is_not_doubled(folders: Folders, vault: Path) -> None:
@@ -150,7 +148,7 @@ def test_a_note_that_waits_to_be_read_is_found_by_its_name(
         "read_note": {"identifier": "Zebra Plan"},
     }
     done = folders.call(tool, **asked[tool])
-    assert (done.result.file_path, bool(done.notice)) == ("old/zebra-plan.md", True)
+    assert (done.result["file_path"], bool(done.notice)) == ("old/zebra-plan.md", True)
     assert [path.name for path in late.rglob("*ebra*")] == ["zebra-plan.md"]
 
 
@@ -161,7 +159,7 @@ def test_a_folder_that_is_gone_is_said_and_what_was_known_is_answered(
     folders.call("search_notes", query="kept")
     vault.rename(vault.with_name("away"))
     found = folders.call("search_notes", query="kept since May")
-    assert [hit["title"] for hit in found.result.results] == ["Harbour Plan"]
+    assert [hit["title"] for hit in found.result["results"]] == ["Harbour Plan"]
     assert "cannot be read: No such file" in found.notice
 
 

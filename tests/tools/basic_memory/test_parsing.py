@@ -213,7 +213,7 @@ def test_a_note_is_written_inside_the_folder(folders: Folders, vault: Path) -> N
     assert {file for file in vault.parent.rglob("*") if file.is_file()} == before
     for (directory, title), path in PATHS.items():
         asked = {"title": title, "content": "words", "directory": directory}
-        assert folders.call("write_note", **asked).result.file_path == path
+        assert folders.result("write_note", **asked)["file_path"] == path
         assert (vault / path).is_file()
 
 
@@ -283,27 +283,23 @@ def test_notes_are_checked_by_a_schema_and_compared_with_it(folders: Folders, va
     (vault / "schemas" / "log.md").write_text(LOG)
     for name, text in NOTES.items():
         (vault / f"{name}.md").write_text(f"---\ntitle: {name}\ntype: log\n{text}")
-    report = folders.call("schema_validate", entity_type="log").result
-    found = {each["note_identifier"]: each for each in report.results}
+    report = folders.result("schema_validate", entity_type="log")
+    found = {each["note_identifier"]: each for each in report["results"]}
     assert {name: each["errors"] for name, each in found.items()} == PROBLEMS
     assert [name for name, each in found.items() if each["passed"]] == ["fits"]
     assert found["fits"]["unmatched_relations"] == ["near"]
     assert found["lacks"]["unmatched_observations"] == {"port": 1}
-    suggested = folders.call("schema_infer", entity_type="log").result
     fields = {"hold?": "string", "port?": "string", "sea?": "string", "wind": "string"}
     fields |= {"crew?": "Person", "near?": "Person"}
-    assert suggested.suggested_schema == fields
-    narrow = folders.call("schema_infer", entity_type="log", threshold=0.75).result
-    assert narrow.suggested_required == ["wind"]
-    assert narrow.suggested_optional == ["hold", "crew"]
-    drift = folders.call("schema_diff", entity_type="log").result
-    assert [(each["name"], each["count"]) for each in drift.new_fields] == [
-        ("port", 2),
-        ("near", 1),
-    ]
-    assert drift.dropped_fields == []
+    assert folders.result("schema_infer", entity_type="log")["suggested_schema"] == fields
+    narrow = folders.result("schema_infer", entity_type="log", threshold=0.75)
+    suggested = (narrow["suggested_required"], narrow["suggested_optional"])
+    assert suggested == (["wind"], ["hold", "crew"])
+    drift = folders.result("schema_diff", entity_type="log")
+    new = [(each["name"], each["count"]) for each in drift["new_fields"]]
+    assert (new, drift["dropped_fields"]) == ([("port", 2), ("near", 1)], [])
     array = "hold: schema declares array but usage is typically single-value"
-    assert drift.cardinality_changes == [array]
+    assert drift["cardinality_changes"] == [array]
 
 
 HEAD = "---\ntitle: A\n---\n"

@@ -62,23 +62,16 @@ def test_a_removed_folder_is_found_nowhere(
 ) -> None:
     """In another toolset at once, in the files that sessions begin with soon after."""
     git(tmp_path / "shop", "init")
-    notes = str(tmp_path / "shop" / "notes")
 
     def is_told() -> bool:
         shown = home.context.rglob("CONTEXT.md")
         return any("marmalade" in path.read_text() for path in shown)
 
     async def work() -> None:
+        note = {"title": "Jar", "content": "marmalade", "directory": "/", "note_type": "decision"}
         async with asyncio.timeout(90), client, client_of("core", tmp_path) as other:
-            await client.call_tool(
-                "create_memory_project", {"project_name": "shop", "project_path": notes}
-            )
-            note = {
-                "title": "Jar",
-                "content": "marmalade",
-                "directory": "/",
-                "note_type": "decision",
-            }
+            folder = {"project_name": "shop", "project_path": str(tmp_path / "shop" / "notes")}
+            await client.call_tool("create_memory_project", folder)
             await client.call_tool("write_note", note)
             assert "Jar" in str(await other.call_tool("search", {"query": "marmalade"}))
             await asyncio.to_thread(until, is_told)

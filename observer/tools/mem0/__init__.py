@@ -1,1 +1,0 @@
-"""The mem0 toolset."""
