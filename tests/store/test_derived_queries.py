@@ -126,7 +126,7 @@ def test_a_story_is_kept_until_the_projection_is_cleared(store: Store) -> None:
 
 def test_a_database_without_a_story_gets_one(tmp_path: Path) -> None:
     path = tmp_path / "observer.db"
-    SqliteStore(path, steps=migrations("sqlite")[:1]).close()
+    SqliteStore(path, steps=migrations()[:1]).close()
     old = apsw.Connection(str(path), vfs=VFS)
     columns = {
         name: "[]" if name in {"facts", "concepts", "files_read", "files_modified"} else ""

@@ -87,9 +87,9 @@ def test_another_process_proves_the_write_ahead_log_by_its_own_checksums(
     store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(store, *range(1, 9))
-    monkeypatch.setattr(pages._pages, "_marks", {})  # as it has none
+    monkeypatch.setattr(pages._registered[0], "_marks", {})  # as it has none
     assert seqs(path) == list(range(1, 9))
-    monkeypatch.setattr(pages._pages, "_marks", {})
+    monkeypatch.setattr(pages._registered[0], "_marks", {})
     log = path.with_name("observer.db-wal")
     for place in range(32 + 24 + 100, log.stat().st_size, PAGE + 24):
         flip(log, place)
@@ -118,7 +118,7 @@ def test_a_database_of_an_older_observer_gets_checksums(path: Path) -> None:
     with closing(apsw.Connection(str(path))) as old:
         old.execute("PRAGMA journal_mode = WAL").fetchall()
         old.create_scalar_function("title_key", str, 1, deterministic=True)
-        for step in migrations("sqlite")[:8]:
+        for step in migrations()[:8]:
             old.execute(step.sql)
         old.execute("PRAGMA application_id = 0x4F425356; PRAGMA user_version = 8").fetchall()
         old.execute(

@@ -29,7 +29,7 @@ from observer.store.purging import APPEND
 from observer.store.reader import StoreReader
 from observer.store.rows import EVENT_COLUMNS, checksum, marks, recorded_row
 
-NEWEST = migrations("sqlite")[-1].number
+NEWEST = migrations()[-1].number
 LATER = Migration(99, "later", "CREATE TABLE later (id INTEGER)")
 BROKEN = Migration(100, "broken", "CREATE TABLE half (id INTEGER); SELECT nonsense")
 
@@ -95,7 +95,7 @@ def test_threads_that_open_it_at_once_leave_the_process_its_file_mode_mask(
 
 
 def test_every_column_has_a_comment() -> None:
-    everything = "".join(step.sql for step in migrations("sqlite"))
+    everything = "".join(step.sql for step in migrations())
     for table in everything.split("CREATE TABLE")[1:]:
         columns = re.findall(r"^    [a-z]\w* .*", table.split("\n)")[0], re.MULTILINE)
         assert columns
@@ -105,7 +105,7 @@ def test_every_column_has_a_comment() -> None:
 def test_a_migration_is_preceded_by_a_backup(path: Path) -> None:
     SqliteStore(path).close()
     assert not (path.parent / "backups").exists()  # of a fresh one
-    SqliteStore(path, steps=[*migrations("sqlite"), LATER]).close()
+    SqliteStore(path, steps=[*migrations(), LATER]).close()
     (copy,) = (path.parent / "backups").iterdir()
     restored = apsw.Connection(os.fspath(copy))
     assert restored.execute("PRAGMA user_version").fetchall() == [(NEWEST,)]
@@ -142,7 +142,7 @@ def test_titles_written_before_they_had_keys_are_found(path: Path) -> None:
     with closing(SqliteStore(path)) as store, store.write() as writer:
         writer.put_items([note])
     with closing(apsw.Connection(os.fspath(path), vfs=VFS)) as old:
-        old.execute(next(one.sql for one in migrations("sqlite") if one.name == "usage"))
+        old.execute(next(one.sql for one in migrations() if one.name == "usage"))
         old.execute(BEFORE_TITLE_KEYS).fetchall()
     with closing(SqliteStore(path)) as store, store.read() as reader:
         assert reader.titled("über uns", Filters()) == [note]
@@ -174,7 +174,7 @@ def test_only_a_backup_of_what_was_changed_is_kept(
     SqliteStore(path).close()
     for _ in range(3):  # a daemon goes on trying
         with pytest.raises(StoreUnavailable, match="schema version 100: no such column"):
-            SqliteStore(path, steps=[*migrations("sqlite"), *steps])
+            SqliteStore(path, steps=[*migrations(), *steps])
     assert len(list((path.parent / "backups").iterdir())) == kept
     if not kept:
         with closing(SqliteStore(path)) as reopened:
@@ -187,7 +187,7 @@ def test_only_a_backup_of_what_was_changed_is_kept(
 def test_items_are_behind_until_what_a_migration_made_room_for_is_derived(
     path: Path, version: int, *, is_behind: bool
 ) -> None:
-    before = SqliteStore(path, steps=migrations("sqlite")[:version])
+    before = SqliteStore(path, steps=migrations()[:version])
     with closing(before) as store, store.write() as writer:
         assert not writer.totals().is_behind
         row = (*recorded_row(SHOWN), 1)
@@ -200,7 +200,7 @@ def test_items_are_behind_until_what_a_migration_made_room_for_is_derived(
 
 
 def test_events_of_an_older_observer_are_packed_but_for_damaged_ones(path: Path) -> None:
-    older = SqliteStore(path, steps=migrations("sqlite")[: PACKED - 1])
+    older = SqliteStore(path, steps=migrations()[: PACKED - 1])
     with closing(older) as store, store.write() as writer:
         for seq, damage in ((1, 0), (2, 1)):
             row = (seq, f"e{seq}", *recorded_row(SHOWN)[2:], 1)
@@ -214,7 +214,7 @@ def test_events_of_an_older_observer_are_packed_but_for_damaged_ones(path: Path)
 
 def test_long_texts_of_an_older_observer_are_packed(path: Path) -> None:
     long = "a long tale of a cart that was mended " * 20
-    older = SqliteStore(path, steps=migrations("sqlite")[:PACKED])
+    older = SqliteStore(path, steps=migrations()[:PACKED])
     with closing(older) as store, store.write() as writer:
         writer._connection.execute("ALTER TABLE item ADD COLUMN person DEFAULT ''")
         writer.put_items([Item(id=4, uuid="u", kind="note", type="fact", title="t")])
@@ -231,14 +231,14 @@ def test_what_a_killed_backup_left_is_taken_for_none(path: Path) -> None:
     left = path.parent / "backups" / "observer.partial"
     left.parent.mkdir()
     left.write_bytes(b"half of a database")
-    SqliteStore(path, steps=[*migrations("sqlite"), LATER]).close()
+    SqliteStore(path, steps=[*migrations(), LATER]).close()
     (copy,) = left.parent.iterdir()
     assert copy.name.startswith(f"observer-v{NEWEST}-")
     assert copy.read_bytes().startswith(b"SQLite format 3")
 
 
 def test_a_newer_database_is_refused_and_untouched(path: Path) -> None:
-    SqliteStore(path, steps=[*migrations("sqlite"), LATER]).close()
+    SqliteStore(path, steps=[*migrations(), LATER]).close()
     before = path.read_bytes()
     with pytest.raises(StoreUnavailable, match=f"version 99, this observer knows {NEWEST}"):
         SqliteStore(path)
@@ -293,7 +293,7 @@ def test_reading_needs_an_existing_database(path: Path) -> None:
 def test_reading_refuses_an_older_database(path: Path) -> None:
     SqliteStore(path).close()
     with pytest.raises(StoreUnavailable, match="older observer") as refused:
-        SqliteStore(path, read_only=True, steps=[*migrations("sqlite"), LATER])
+        SqliteStore(path, read_only=True, steps=[*migrations(), LATER])
     assert refused.value.hint == "run: observer down && observer up"
 
 
