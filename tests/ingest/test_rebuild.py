@@ -253,6 +253,12 @@ def test_what_is_drained_has_its_vectors_after_the_commit(
     assert len(items_of(store)) >= 3
 
 
+def embed(pipeline: Pipeline, after: int) -> int:
+    made = pipeline.embedded(after, limit=2)
+    pipeline.keep_embedded(made)
+    return made.last_change
+
+
 def test_a_record_has_no_vector_and_is_not_waited_for(
     embedding: Pipeline, store: Store, model: LazyModel, post: Post
 ) -> None:
@@ -260,7 +266,7 @@ def test_a_record_has_no_vector_and_is_not_waited_for(
     embedding.drain()
     (record,) = (item.id for item in items_of(store) if item.kind == "record")
     assert vectors(store, model)[record] is None
-    assert embedding.embed(0, limit=9) == 0
+    assert embed(embedding, 0) == 0
 
 
 def test_what_a_front_tells_has_its_vector_and_a_change_another_one(
@@ -303,7 +309,7 @@ def test_what_has_no_vector_gets_one_in_portions(
     pipeline.ingest([a_note(n, f"rule {n}") for n in range(5)])
     assert set(vectors(store, model).values()) == {None}
     after, rounds = 0, 0
-    while (then := embedding.embed(after, limit=2)) != after:
+    while (then := embed(embedding, after)) != after:
         after, rounds = then, rounds + 1
     assert rounds == 3
     assert vectors(store, model) == model.made(items_of(store))
@@ -313,7 +319,7 @@ def test_without_a_model_nothing_is_embedded_or_dropped(pipeline: Pipeline, stor
     pipeline.ingest([a_note(1, "use builders")])
     with store.write() as writer:
         writer.put_vectors("m", {items_of(store)[0].id: b"1234"})
-    assert pipeline.embed(7, limit=9) == 7
+    assert embed(pipeline, 7) == 7
     pipeline.drop_other_vectors()
     with store.read() as reader:
         assert reader.vectors() == {"m": 1}
