@@ -79,13 +79,10 @@ class Prefetcher:
 
     def begin(self, in_hand: Iterable[SpoolEntry]) -> None:
         """Start reading what waits, without the entries that the caller has in hand."""
-        if not self._process.may_start:
-            return
-        order = PrefetchRequest(
-            str(self._spool), self._settings, frozenset(entry.id for entry in in_hand)
-        )
-        self._process.start()
-        self._process.send(_encode(order), is_last=True)
+        ids = frozenset(entry.id for entry in in_hand)
+        if self._process.start():
+            order = PrefetchRequest(str(self._spool), self._settings, ids)
+            self._process.send(_encode(order), is_last=True)
 
     def next(self) -> Batch:
         """Wait for the next entries, oldest first; none when nothing is being read, or no more."""
