@@ -87,7 +87,15 @@ class Filters(Value):
             and is_visible(item, self.owner, self.owner_tag)
             and (
                 not self.files
-                or any(touches(path, wanted) for path in _paths(item) for wanted in self.files)
+                or any(
+                    touches(path, wanted)
+                    for path in (
+                        *item.files_modified,
+                        *item.files_read,
+                        *(each.path for each in item.validity if each.path),
+                    )
+                    for wanted in self.files
+                )
             )
         )
 
@@ -117,8 +125,3 @@ def touches(path: str, wanted: str) -> bool:
     """
     inside, around = f"/{path.strip('/')}/", f"/{wanted.strip('/')}/"
     return around in inside
-
-
-def _paths(item: Item) -> tuple[str, ...]:
-    moved = (each.path for each in item.validity if each.path)
-    return (*item.files_modified, *item.files_read, *moved)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from observer.core.events import Event, kind_of
 
 _IMPORT = "/import"
-_PLUGIN = "/plugin"
+BY_PLUGIN = "/plugin"
+"""End of the route of what a plugin reports by the same hook as the configuration."""
 
 
 def import_route(client: str) -> str:
@@ -21,16 +22,6 @@ def import_route(client: str) -> str:
 def is_imported(event: Event) -> bool:
     """Return True if an event was read from what a client, or another program but git, has kept."""
     return event.route.endswith(_IMPORT) and event.client != "git"
-
-
-def plugin_route(route: str) -> str:
-    """Return the route of what a plugin reports by the same hook as the configuration."""
-    return f"{route}{_PLUGIN}"
-
-
-def is_same_hook(route: str, other: str) -> bool:
-    """Return True if two routes lead from one hook of a client, perhaps by its plugin."""
-    return route.removesuffix(_PLUGIN) == other.removesuffix(_PLUGIN)
 
 
 COPIED = "@project-"

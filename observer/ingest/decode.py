@@ -33,7 +33,7 @@ from observer.core.events import (
     SessionStart,
 )
 from observer.core.json_text import dump, load
-from observer.core.routes import plugin_route
+from observer.core.routes import BY_PLUGIN
 from observer.core.value import Value
 
 SLACK = 4
@@ -124,7 +124,7 @@ def _read(envelope: Envelope) -> tuple[Event, ...]:
             # Who ran the hook need not be a client that we know.
             fields = {} if host in clients() else {"client": host}
             if envelope.args[-1:] == (PLUGIN,):
-                fields["route"] = plugin_route(event.route)
+                fields["route"] = event.route + BY_PLUGIN
             yield structs.replace(_correlated(event, envelope, payload), **fields)
 
     return _numbered(read)

@@ -26,7 +26,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import Session
-from observer.core.routes import is_imported, is_same_hook
+from observer.core.routes import BY_PLUGIN, is_imported
 
 SHELLS = ("bash", "zsh", "fish")
 LIVE_MS = 60_000
@@ -131,7 +131,11 @@ def _could_be(event: Event, other: Event) -> bool:
         and abs(other.at_ms - event.at_ms) <= window_ms(event, is_by_import=is_by_import)
         and not (event.dedup and other.dedup and other.route != event.route)
         # What one hook says twice is two events, unless a plugin runs the same hook.
-        and (_has_two_hooks(event) or is_imported(other) or is_same_hook(event.route, other.route))
+        and (
+            _has_two_hooks(event)
+            or is_imported(other)
+            or event.route.removesuffix(BY_PLUGIN) == other.route.removesuffix(BY_PLUGIN)
+        )
     )
 
 

@@ -42,9 +42,6 @@ class Reads:
     def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         return self._connection.execute(sql, values).fetchall()
 
-    def _row(self, sql: str, values: Sequence[object] = ()) -> Row | None:
-        return next(iter(self._rows(sql, values)), None)
-
     def _column(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
         return [row[0] for row in self._rows(sql, values)]
 

@@ -342,7 +342,7 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
 
     def totals(self) -> Totals:
         """Return counts and sizes; cheap enough to ask every second."""
-        row = self._row(
+        (row,) = self._rows(
             "SELECT (SELECT count(*) FROM event),"
             " (SELECT count(*) FROM item WHERE deleted_ms IS NULL),"
             " (SELECT count(*) FROM session),"
@@ -352,7 +352,7 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
             " (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size),"
             " EXISTS (SELECT 1 FROM meta WHERE key = 'behind')"
         )
-        return built(Totals, row or ())
+        return built(Totals, row)
 
     def spent(self, since_ms: int, *, project_id: int | None, sessions: int) -> list[Spent]:
         """Return what turns since a time used, each once; at most so many sessions, the dearest."""

@@ -35,8 +35,8 @@ class Tombstones:
     """
 
     def __init__(self, file: Path) -> None:
-        self._file = file
-        held = _held(file)
+        self._files = (file, file.with_name(f"{file.name}.copy"))
+        held = _held(self._files)
         self._key, self._marks = held[:KEY_BYTES], held[KEY_BYTES:]
 
     def __len__(self) -> int:
@@ -59,10 +59,11 @@ class Tombstones:
         made = {mark for event in events for mark in self._made(*event)} - known
         if made:
             self._marks = b"".join(sorted(known | made))
-            make_private(self._file.parent)
             held = self._key + self._marks
-            for file in (_copy(self._file), self._file):
-                replace(file, held + _digest(held))
+            digest = hashlib.blake2b(held, digest_size=DIGEST_BYTES).digest()
+            for file in self._files[::-1]:
+                make_private(file.parent)
+                replace(file, held + digest)
         return len(made)
 
     def _made(self, event_id: str, dedup: str, places: Sequence[str]) -> Iterator[bytes]:
@@ -84,10 +85,10 @@ def places_of(project: Project | Place) -> tuple[str, ...]:
     return tuple(filter(None, known))
 
 
-def _held(file: Path) -> bytes:
-    """Return key and marks: of the file, or of its copy where that is damaged or gone."""
+def _held(files: Sequence[Path]) -> bytes:
+    """Return key and marks of the first of some files that is there and not damaged."""
     faults = []
-    for each in (file, _copy(file)):
+    for each in files:
         try:
             held = read_plain(each)
         except FileNotFoundError:
@@ -98,18 +99,11 @@ def _held(file: Path) -> bytes:
         is_signed = len(held) % MARK_BYTES == DIGEST_BYTES  # not by an early observer
         digest = held[-DIGEST_BYTES:] if is_signed else b""
         held = held.removesuffix(digest)
-        is_whole = _digest(held) == digest if is_signed else len(held) % MARK_BYTES == 0
+        made = hashlib.blake2b(held, digest_size=DIGEST_BYTES).digest()
+        is_whole = made == digest if is_signed else len(held) % MARK_BYTES == 0
         if not held or (is_whole and len(held) >= KEY_BYTES):
             return held
         faults.append(f"{each}: it is damaged")
     if faults:  # without them what was purged would come back unnoticed
         raise StoreUnavailable(faults[0], hint="put a copy of yours in its place")
     return b""
-
-
-def _copy(file: Path) -> Path:
-    return file.with_name(f"{file.name}.copy")
-
-
-def _digest(held: bytes) -> bytes:
-    return hashlib.blake2b(held, digest_size=DIGEST_BYTES).digest()
