@@ -122,23 +122,14 @@ def test_a_payload_that_is_no_object_is_refused_with_the_reason(
         decoded("claude-code", "UserPromptSubmit", payload)
 
 
-def test_depth_inside_a_string_is_refused_as_well() -> None:
+def test_depth_is_refused_inside_a_string_and_before_a_call_too() -> None:
     payload = {"tool_name": "x", "tool_input": '{"a":' * 100_000}
     with pytest.raises(Undecodable, match="nested"):
         decoded("claude-code", "PostToolUse", payload)
-
-
-@pytest.mark.parametrize(
-    "payload",
-    [
-        pytest.param(b"[" * 100_000, id="to be read"),
-        pytest.param(b'{"a":' + b"[" * 1_010 + b"]" * 1_010 + b"}", id="to be written"),
-    ],
-)
-def test_depth_is_refused_before_a_call_as_after_it(payload: bytes) -> None:
     fields = {"client": "claude-code", "event": "PreToolUse"}
-    with pytest.raises(Undecodable, match="nested"):
-        decode_upcoming("e", envelope(fields, payload), 1, cap_bytes=65_536)
+    for deep in (b"[" * 100_000, b'{"a":' + b"[" * 1_010 + b"]" * 1_010 + b"}"):  # read, written
+        with pytest.raises(Undecodable, match="nested"):
+            decode_upcoming("e", envelope(fields, deep), 1, cap_bytes=65_536)
 
 
 @pytest.mark.parametrize("event", ["SessionStart", "SessionEnd", "Stop"])
@@ -168,9 +159,6 @@ def test_an_event_keeps_model_and_trace(
 def test_an_unknown_client_is_refused_naming_the_known_ones() -> None:
     with pytest.raises(Undecodable, match="antigravity, bash, claude-code, cline"):
         decoded("emacs", "save", {})
-
-
-def test_the_name_of_the_decoders_holds_every_client() -> None:
     assert set(clients()) < set(decoders().split())
 
 
@@ -222,19 +210,13 @@ def test_the_client_is_who_really_ran_the_hook(
 
 def test_a_long_string_is_cut_before_redaction_and_says_so() -> None:
     output = "head" + "x" * 5_000_000 + "tail"
-    body = only(
-        "claude-code",
-        "PostToolUse",
-        {"tool_name": "Bash", "tool_input": {"command": "c"}, "tool_response": {"stdout": output}},
-    ).body
+    payload = {"tool_name": "Bash", "tool_input": {"command": "c"}}
+    payload["tool_response"] = {"stdout": output}
+    body = only("claude-code", "PostToolUse", payload).body
     assert isinstance(body, Command)
     assert len(body.output) < 5 * CAP
-    assert body.output.startswith("headx")
-    assert body.output.endswith("xtail")
+    assert (body.output[:5], body.output[-5:]) == ("headx", "xtail")
     assert f"[… {len(output) - 4 * CAP:,} characters cut …]" in body.output
-
-
-def test_a_long_argument_in_a_json_string_leaves_the_others_readable() -> None:
     written = msgspec.json.encode({"file_path": "/r/a", "content": "x" * 2_000_000}).decode()
     payload = {"tool_name": "Write", "tool_input": written, "conversation_id": "c"}
     body = only("cursor", "postToolUse", payload).body
@@ -279,26 +261,20 @@ def test_a_coming_command_is_foreseen_without_its_end() -> None:
 
 
 def test_a_coming_patch_has_not_failed() -> None:
-    shown = {
-        "hook_event_name": "PreToolUse",
-        "session_id": "s",
-        "tool_name": "apply_patch",
-        "tool_input": {"command": "*** Begin Patch\n*** Delete File: a.py\n*** End Patch"},
-    }
-    data = sealed("codex", "PreToolUse", msgspec.json.encode(shown))
+    patch = "*** Begin Patch\n*** Delete File: a.py\n*** End Patch"
+    shown = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "apply_patch"}
+    data = sealed(
+        "codex", "PreToolUse", msgspec.json.encode({**shown, "tool_input": {"command": patch}})
+    )
     (event,) = decode_upcoming("e", data, AT_MS, cap_bytes=CAP)
     assert event.body == FileWrite(path="a.py", operation="delete", tool="apply_patch")
 
 
-def test_what_is_no_coming_call_is_not_foreseen() -> None:
+def test_what_is_no_coming_call_or_a_giant_is_not_foreseen() -> None:
     assert ahead("PostToolUse", **RUN) == ()
-    assert (
-        decode_upcoming("e", sealed("claude-code", "PreToolUse", b""), AT_MS, cap_bytes=CAP) == ()
-    )
-
-
-def test_a_giant_that_is_coming_is_passed_over() -> None:
     assert ahead(tool_name="Bash", tool_input={"command": "x" * SLACK * CAP}) == ()
+    empty = sealed("claude-code", "PreToolUse", b"")
+    assert decode_upcoming("e", empty, AT_MS, cap_bytes=CAP) == ()
 
 
 TEXTS = st.builds(
@@ -342,37 +318,23 @@ def size(fitted: Event) -> int:
 
 @given(BODIES, CAPS)
 def test_the_text_of_an_event_never_exceeds_the_cap(body: AnyBody, cap_bytes: int) -> None:
-    assert size(truncate(event(body), cap_bytes)) <= cap_bytes
-
-
-@given(BODIES, CAPS)
-def test_fitting_is_idempotent(body: AnyBody, cap_bytes: int) -> None:
     fitted = truncate(event(body), cap_bytes)
+    assert size(fitted) <= cap_bytes
     assert truncate(fitted, cap_bytes) == fitted
 
 
-def test_text_that_fits_is_left_alone_however_its_json_swells() -> None:
-    original = event(Prompt(text='"' * 900))
+def test_short_texts_stay_whole_and_long_ones_share_the_room() -> None:
+    original = event(Prompt(text='"' * 900))  # however its JSON swells
     assert truncate(original, LEAST_CAP_BYTES) is original
-
-
-def test_short_texts_stay_whole_beside_a_long_one() -> None:
     body = Command(command="make test", output="x" * 100_000, description="Run the tests")
     fitted = truncate(event(body), 5000).body
     assert isinstance(fitted, Command)
     assert (fitted.command, fitted.description) == ("make test", "Run the tests")
-
-
-def test_two_long_texts_share_the_room() -> None:
-    fitted = truncate(event(Custom(name="a" * 9000, text="b" * 90_000)), 4000).body
-    assert isinstance(fitted, Custom)
-    assert abs(len(fitted.name) - len(fitted.text)) < 10
-
-
-def test_a_long_folder_is_cut_too() -> None:
-    assert (
-        size(truncate(event(Prompt(text="a"), cwd="/d" * 9000), LEAST_CAP_BYTES)) <= LEAST_CAP_BYTES
-    )
+    shared = truncate(event(Custom(name="a" * 9000, text="b" * 90_000)), 4000).body
+    assert isinstance(shared, Custom)
+    assert abs(len(shared.name) - len(shared.text)) < 10
+    deep = event(Prompt(text="a"), cwd="/d" * 9000)
+    assert size(truncate(deep, LEAST_CAP_BYTES)) <= LEAST_CAP_BYTES
 
 
 @pytest.mark.parametrize(
@@ -404,17 +366,14 @@ def test_a_commit_of_many_files_says_what_those_come_to_that_are_not_listed() ->
     assert smaller.unlisted[1] == sum(range(len(smaller.files), 9000))
 
 
-def test_a_million_empty_elements_are_too_many() -> None:
+def test_a_million_empty_elements_are_too_many_but_symbols_leave_room_for_the_next_file() -> None:
     fitted = truncate(event(FileRead(paths=("",) * 1_000_000)), 8192).body
     assert isinstance(fitted, FileRead)
     assert len(fitted.paths) < 100
-
-
-def test_the_symbols_of_one_file_leave_room_for_the_next_file() -> None:
     change = FileChange(path="p", symbols=("function_" * 9,) * 500)
-    fitted = truncate(event(Commit(hash="1", files=(change,) * 20)), 65_536).body
-    assert isinstance(fitted, Commit)
-    assert len(fitted.files) == 20
+    commit = truncate(event(Commit(hash="1", files=(change,) * 20)), 65_536).body
+    assert isinstance(commit, Commit)
+    assert len(commit.files) == 20
 
 
 @given(TEXTS, st.integers(min_value=16, max_value=6000))
@@ -422,25 +381,12 @@ def test_a_cut_text_is_never_longer_than_its_limit(text: str, limit_bytes: int) 
     assert len(cut(text, limit_bytes).encode()) <= limit_bytes
 
 
-@pytest.mark.parametrize(
-    ("text", "limit_bytes", "left"),
-    [
-        ("a" * 5000 + "b" * 5000, 131, "a" * 50 + "[… 9,900 characters cut …]" + "b" * 50),
-        ("x" * 100, 20, "x" * 17 + "…"),
-    ],
-    ids=["says-how-much", "no-room-for-words"],
-)
-def test_a_cut_keeps_what_it_can(text: str, limit_bytes: int, left: str) -> None:
-    assert cut(text, limit_bytes) == left
-
-
-def test_letters_of_several_bytes_are_never_halved() -> None:
+def test_a_cut_keeps_what_it_can_and_counts_the_first() -> None:
+    left = "a" * 50 + "[… 9,900 characters cut …]" + "b" * 50
+    assert cut("a" * 5000 + "b" * 5000, 131) == left
+    assert cut("x" * 100, 20) == "x" * 17 + "…"
     assert "\ufffd" not in cut("ä€😀" * 3000, 1001)
-
-
-def test_a_second_cut_counts_the_first() -> None:
-    once = cut("x" * 10_000, 4000)
-    twice = cut(once, 1000)
+    twice = cut(cut("x" * 10_000, 4000), 1000)
     kept = len(re.sub(r"\[….*?…\]", "", twice))
     assert f"[… {10_000 - kept:,} characters cut …]" in twice
 

@@ -46,7 +46,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "state" / "observer.db"
 
 
-def test_the_database_is_private(path: Path) -> None:
+@pytest.mark.parametrize("name", ["observer.db", "ob?server#1%20.db", "ümläut db"])
+def test_the_database_is_private_whatever_its_name(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "state" / name
     SqliteStore(path).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -102,14 +104,24 @@ def test_every_column_has_a_comment() -> None:
         assert [column for column in columns if "--" not in column] == []
 
 
-def test_a_migration_is_preceded_by_a_backup(path: Path) -> None:
+def test_a_migration_is_preceded_by_a_backup_and_refused_by_an_older_observer(path: Path) -> None:
     SqliteStore(path).close()
     assert not (path.parent / "backups").exists()  # of a fresh one
+    left = path.parent / "backups" / "observer.partial"
+    left.parent.mkdir()
+    left.write_bytes(b"half of a database")  # of a backup that was killed
+    with pytest.raises(StoreUnavailable, match="older observer") as refused:
+        SqliteStore(path, read_only=True, steps=[*migrations(), LATER])
+    assert refused.value.hint == "run: observer down && observer up"
     SqliteStore(path, steps=[*migrations(), LATER]).close()
     (copy,) = (path.parent / "backups").iterdir()
-    restored = apsw.Connection(os.fspath(copy))
-    assert restored.execute("PRAGMA user_version").fetchall() == [(NEWEST,)]
-    restored.close()
+    assert copy.name.startswith(f"observer-v{NEWEST}-")
+    with closing(apsw.Connection(os.fspath(copy))) as restored:
+        assert restored.execute("PRAGMA user_version").fetchall() == [(NEWEST,)]
+    before = path.read_bytes()
+    with pytest.raises(StoreUnavailable, match=f"version 99, this observer knows {NEWEST}"):
+        SqliteStore(path)
+    assert path.read_bytes() == before
 
 
 BEFORE_TITLE_KEYS = """
@@ -226,38 +238,17 @@ def test_long_texts_of_an_older_observer_are_packed(path: Path) -> None:
         assert isinstance(held, bytes)
 
 
-def test_what_a_killed_backup_left_is_taken_for_none(path: Path) -> None:
-    SqliteStore(path).close()
-    left = path.parent / "backups" / "observer.partial"
-    left.parent.mkdir()
-    left.write_bytes(b"half of a database")
-    SqliteStore(path, steps=[*migrations(), LATER]).close()
-    (copy,) = left.parent.iterdir()
-    assert copy.name.startswith(f"observer-v{NEWEST}-")
-    assert copy.read_bytes().startswith(b"SQLite format 3")
-
-
-def test_a_newer_database_is_refused_and_untouched(path: Path) -> None:
-    SqliteStore(path, steps=[*migrations(), LATER]).close()
-    before = path.read_bytes()
-    with pytest.raises(StoreUnavailable, match=f"version 99, this observer knows {NEWEST}"):
-        SqliteStore(path)
-    assert path.read_bytes() == before
-
-
-def test_another_programs_database_is_refused_and_untouched(path: Path) -> None:
+def test_what_is_no_database_of_ours_is_refused_and_untouched(path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="no memory"):
+        SqliteStore(path, read_only=True)
+    assert not path.exists()
     path.parent.mkdir()
-    other = apsw.Connection(os.fspath(path))
-    other.execute("CREATE TABLE theirs (id INTEGER)")
-    other.close()
+    with closing(apsw.Connection(os.fspath(path))) as other:
+        other.execute("CREATE TABLE theirs (id INTEGER)")
     before = path.read_bytes()
     with pytest.raises(StoreUnavailable, match="another program's"):
         SqliteStore(path)
     assert path.read_bytes() == before
-
-
-def test_a_file_that_is_no_database_is_refused(path: Path) -> None:
-    path.parent.mkdir()
     path.write_bytes(b"not a database" * 100)
     with pytest.raises(StoreUnavailable, match="not a database"):
         SqliteStore(path)
@@ -276,36 +267,18 @@ def test_what_is_no_file_is_refused(
 
 def test_a_damaged_database_is_shown_from_others(path: Path) -> None:
     SqliteStore(path).close()
-    size_bytes = path.stat().st_size
-    with path.open("r+b") as file:
-        file.truncate(size_bytes // 2)
+    os.truncate(path, path.stat().st_size // 2)
     with pytest.raises(StoreDamaged, match="malformed") as refused:
         SqliteStore(path)
     assert refused.value.hint.startswith("repair it with: observer up")
 
 
-def test_reading_needs_an_existing_database(path: Path) -> None:
-    with pytest.raises(StoreUnavailable, match="no memory"):
-        SqliteStore(path, read_only=True)
-    assert not path.exists()
-
-
-def test_reading_refuses_an_older_database(path: Path) -> None:
-    SqliteStore(path).close()
-    with pytest.raises(StoreUnavailable, match="older observer") as refused:
-        SqliteStore(path, read_only=True, steps=[*migrations(), LATER])
-    assert refused.value.hint == "run: observer down && observer up"
-
-
 def test_a_read_only_store_reads_beside_the_writer_and_refuses_to_write(path: Path) -> None:
-    writer = SqliteStore(path)
-    looker = SqliteStore(path, read_only=True)
-    with looker.read() as reader:
-        assert reader.totals().events == 0
-    with pytest.raises(StoreUnavailable, match="reading only"), looker.write():
-        pass
-    looker.close()
-    writer.close()
+    with closing(SqliteStore(path)), closing(SqliteStore(path, read_only=True)) as looker:
+        with looker.read() as reader:
+            assert reader.totals().events == 0
+        with pytest.raises(StoreUnavailable, match="reading only"), looker.write():
+            pass
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can mount a file system")
@@ -348,12 +321,6 @@ def test_a_statement_is_prepared_once_whatever_is_bound(
     store.close()
 
 
-@pytest.mark.parametrize("name", ["ob?server#1%20.db", "ümläut db", "a b"])
-def test_any_name_is_a_good_name(tmp_path: Path, name: str) -> None:
-    SqliteStore(tmp_path / name).close()
-    assert (tmp_path / name).exists()
-
-
 def test_a_folder_of_another_user_is_refused(path: Path) -> None:
     if os.getuid() != 0:
         pytest.skip("only root can give folders away")
@@ -365,13 +332,10 @@ def test_a_folder_of_another_user_is_refused(path: Path) -> None:
 
 def test_a_locked_database_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("observer.store.database.BUSY_MS", 20)
-    store = SqliteStore(path)
-    other = apsw.Connection(os.fspath(path))
-    other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreUnavailable, match="another process holds"), store.write():
-        pass
-    other.close()
-    store.close()
+    with closing(SqliteStore(path)) as store, closing(apsw.Connection(os.fspath(path))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable, match="another process holds"), store.write():
+            pass
 
 
 NOTES = Filters(kinds=("note",), owner="ana")
