@@ -99,12 +99,6 @@ def test_who_pulls_did_not_make_what_came_in(
     assert events[-1].session == session
 
 
-def test_what_a_script_reports_keeps_its_session(shop: Path) -> None:
-    body = Commit(hash="1" * 40, action="merge", parents=("2" * 40,))
-    event = Event(id="e", at_ms=0, client="ci", session="s1", body=body, route="post/commit")
-    assert without_owner(event, detect_place(str(shop))) is event
-
-
 def test_an_import_tells_the_same_commits_by_the_same_ids(
     shop: Path, git: Git, pipeline: Pipeline, store: Store
 ) -> None:
@@ -119,37 +113,43 @@ def test_an_import_tells_the_same_commits_by_the_same_ids(
 
 
 @pytest.mark.measured
-def test_of_a_huge_arrival_the_newest_are_read_and_the_rest_is_counted(
-    shop: Path, git: Git, pipeline: Pipeline, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(arrivals, "MOST", 2)
-    git(shop, "merge", "-q", "theirs")
-    events = stored(pipeline, store)
-    assert shown(events) == ["import t1", "merge t2"]
-    (rest,) = (event.body for event in events if isinstance(event.body, Custom))
-    assert "newest 2 of 3 commits" in rest.text
-
-
-def test_an_arrival_that_was_read_whole_leaves_nothing_to_count(
-    shop: Path, git: Git, pipeline: Pipeline, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(arrivals, "MOST", 3)
-    git(shop, "checkout", "-q", "theirs")
-    kinds = [type(event.body) for event in stored(pipeline, store)]
-    assert kinds == [Commit, Commit, Commit, Checkout]
-
-
 @pytest.mark.parametrize(
-    ("body", "route"),
+    ("most", "subjects", "rest"),
     [
-        pytest.param(Prompt(text="pull"), "git/x", id="another-body"),
-        pytest.param(Checkout(old="main", new="theirs"), "post/checkout", id="a-script's-report"),
-        pytest.param(Checkout(old="1" * 40, new="2" * 40), "git/post-checkout", id="gone"),
+        pytest.param(2, ["import t1", "merge t2"], ["newest 2 of 3 commits"], id="huge"),
+        pytest.param(3, ["import t0", "import t1", "merge t2"], [], id="whole"),
     ],
 )
-def test_nothing_came_in(shop: Path, body: Checkout | Prompt, route: str) -> None:
-    event = Event(id="e", at_ms=0, client="git", body=body, route=route)
-    assert list(arrived(event, detect_place(str(shop)))) == []
+def test_of_a_huge_arrival_the_newest_are_read_and_the_rest_is_counted(
+    shop: Path,
+    git: Git,
+    pipeline: Pipeline,
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    most: int,
+    subjects: list[str],
+    rest: list[str],
+) -> None:
+    monkeypatch.setattr(arrivals, "MOST", most)
+    git(shop, "merge", "-q", "theirs")
+    events = stored(pipeline, store)
+    assert shown(events) == subjects
+    said = [event.body.text for event in events if isinstance(event.body, Custom)]
+    assert [each in text for each, text in zip(rest, said, strict=True)] == [True] * len(rest)
+
+
+def test_nothing_came_in_by_what_a_script_reports_or_of_what_is_gone(shop: Path) -> None:
+    place = detect_place(str(shop))
+    for body, route in (
+        (Prompt(text="pull"), "git/x"),
+        (Checkout(old="main", new="theirs"), "post/checkout"),
+        (Checkout(old="1" * 40, new="2" * 40), "git/post-checkout"),
+    ):
+        event = Event(id="e", at_ms=0, client="git", body=body, route=route)
+        assert list(arrived(event, place)) == []
+    merge = Commit(hash="1" * 40, action="merge", parents=("2" * 40,))
+    event = Event(id="e", at_ms=0, client="ci", session="s1", body=merge, route="post/commit")
+    assert without_owner(event, place) is event
 
 
 def test_without_git_the_event_itself_is_shown(
