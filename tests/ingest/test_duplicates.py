@@ -28,6 +28,7 @@ from observer.core.events import (
     SessionEnd,
     SessionStart,
     ToolUse,
+    kind_of,
 )
 from observer.ingest.duplicates import (
     WINDOW_MS,
@@ -61,33 +62,26 @@ def shown(body: AnyBody, route: str, at_ms: int = 1000, **others: Any) -> Event:
 LS = Command(command="ls")
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        pytest.param(LS, Command(command="ls ", output="a"), id="command"),
-        pytest.param(
-            FileWrite(path="/r/a.py", edits=(Edit(new="x"),)),
-            FileWrite(path="a.py", operation="write", content="x"),
-            id="file-write",
-        ),
-        pytest.param(
-            FileRead(paths=("/r/a",)), FileRead(paths=("./a",), tool="Read"), id="file-read"
-        ),
-        pytest.param(Prompt(text="why?"), Prompt(text="why?\n", files=("a",)), id="prompt"),
-        pytest.param(Reply(text="so"), Reply(text="so"), id="reply"),
-        pytest.param(Search(query="x"), Search(query="x", output="found"), id="search"),
-        pytest.param(ToolUse(tool="MCP:ask"), ToolUse(tool="mcp__srv__ask"), id="tool-use"),
-        pytest.param(SessionStart(source="a"), SessionStart(), id="session-start"),
-        pytest.param(SessionEnd(reason="a"), SessionEnd(), id="session-end"),
-        pytest.param(
-            Delegation(task="t", agent="a"), Delegation(task="t", agent="a"), id="delegation"
-        ),
-        pytest.param(Compaction(trigger="auto"), Compaction(trigger="auto"), id="compaction"),
-        pytest.param(Custom(name="n", text="t"), Custom(name="n", text="t"), id="custom"),
-        pytest.param(Intent(tool="t", of=LS), Intent(tool="t", of=LS), id="intent"),
-        pytest.param(Outcome(tool="t", output="a"), Outcome(tool="t", output="a\n"), id="outcome"),
-    ],
-)
+SAME = [
+    (LS, Command(command="ls ", output="a")),
+    (FileWrite(path="/r/a.py", edits=(Edit(new="x"),)),
+     FileWrite(path="a.py", operation="write", content="x")),
+    (FileRead(paths=("/r/a",)), FileRead(paths=("./a",), tool="Read")),
+    (Prompt(text="why?"), Prompt(text="why?\n", files=("a",))),
+    (Reply(text="so"), Reply(text="so")),
+    (Search(query="x"), Search(query="x", output="found")),
+    (ToolUse(tool="MCP:ask"), ToolUse(tool="mcp__srv__ask")),
+    (SessionStart(source="a"), SessionStart()),
+    (SessionEnd(reason="a"), SessionEnd()),
+    (Delegation(task="t", agent="a"), Delegation(task="t", agent="a")),
+    (Compaction(trigger="auto"), Compaction(trigger="auto")),
+    (Custom(name="n", text="t"), Custom(name="n", text="t")),
+    (Intent(tool="t", of=LS), Intent(tool="t", of=LS)),
+    (Outcome(tool="t", output="a"), Outcome(tool="t", output="a\n")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), SAME, ids=[kind_of(one) for one, _ in SAME])
 def test_one_happening_by_two_routes_is_a_twin(one: AnyBody, other: AnyBody) -> None:
     first = shown(one, "cursor/after")
     assert find_duplicate(shown(other, "claude-code/post", 1040), [first]) is first
@@ -111,16 +105,13 @@ def test_anything_else_is_no_twin(second: Event) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        pytest.param(Delegation(agent="a"), Delegation(agent="a", result="done"), id="delegation"),
-        pytest.param(
-            Compaction(trigger="auto"), Compaction(trigger="auto", summary="s"), id="compaction"
-        ),
-        pytest.param(FileWrite(path="a"), FileWrite(path="b"), id="files"),
-        pytest.param(
-            Intent(tool="t", of=LS), Outcome(tool="t", output="a"), id="intent-and-outcome"
-        ),
-        pytest.param(Remember(content="a"), Remember(content="a"), id="notes"),
+        (Delegation(agent="a"), Delegation(agent="a", result="done")),
+        (Compaction(trigger="auto"), Compaction(trigger="auto", summary="s")),
+        (FileWrite(path="a"), FileWrite(path="b")),
+        (Intent(tool="t", of=LS), Outcome(tool="t", output="a")),
+        (Remember(content="a"), Remember(content="a")),
     ],
+    ids=["delegation", "compaction", "files", "intent-and-outcome", "notes"],
 )
 def test_before_and_after_are_no_twins(one: AnyBody, other: AnyBody) -> None:
     assert find_duplicate(shown(other, "b/x", 1100), [shown(one, "a/x")]) is None

@@ -188,22 +188,16 @@ def test_git_is_asked_when_a_session_falls_silent(shop: Shop, make_pipeline: Mak
     assert shop.summary().next_steps == f"Not committed {AT}: price.py."
 
 
-def test_an_end_that_begins_a_session_asks_nothing(
+def test_git_is_not_asked_by_an_end_that_begins_a_session_nor_where_it_is_broken(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(
-        "observer.ingest.append.uncommitted_paths", lambda root, *_, **__: asked.append(root)
-    )
-    shop.tell(SessionEnd())
-    shop.tell(SessionEnd(), session="two")
-    assert asked == []
-
-
-def test_where_git_cannot_be_asked_no_commit_is_known(shop: Shop) -> None:
-    shop.edit("cart.py")
+    with monkeypatch.context() as patched:
+        patched.setattr("observer.ingest.append.uncommitted_paths", pytest.fail)
+        shop.tell(SessionEnd())
+        shop.tell(SessionEnd(), session="two")
+    shop.edit("cart.py", session="three")
     (shop.root / ".git" / "HEAD").write_text("broken")
-    shop.tell(SessionEnd(), branch="main")
+    shop.tell(SessionEnd(), branch="main", session="three")
     assert shop.summary().next_steps == f"No commit known {AT}: cart.py."
 
 

@@ -71,44 +71,31 @@ def changes(store: Store, *, after: int = 0, model: str = "m") -> list[ItemChang
         return reader.changes(after=after, model=model, limit=50)
 
 
-def test_an_event_comes_back_as_it_was_stored(store: Store) -> None:
-    with store.write() as writer:
-        assert writer.append(recorded(), stored_ms=7)
-    with store.read() as reader:
-        assert reader.log() == [recorded()]
-        assert reader.totals().last_stored_ms == 7
-
-
 @pytest.mark.parametrize(
     ("first", "second", "stored"),
     [
         pytest.param(recorded(1), recorded(2), True, id="different"),
         pytest.param(recorded(1), recorded(1), False, id="same-id"),
         pytest.param(recorded(1, dedup="d"), recorded(2, dedup="d"), False, id="same-happening"),
-        pytest.param(
-            recorded(1, dedup=f"a{'d' * 20}"),
-            recorded(2, dedup=f"b{'d' * 20}"),
-            True,
-            id="same-end",
-        ),
+        pytest.param(recorded(1, dedup="d"), recorded(2, dedup="d", project_id=2), True,
+            id="in-two-projects"),
+        pytest.param(recorded(1, dedup=f"a{'d' * 20}"), recorded(2, dedup=f"b{'d' * 20}"), True,
+            id="same-end"),
     ],
-)
-def test_a_known_event_is_not_stored_twice(
-    store: Store, first: Recorded, second: Recorded, stored: bool
+)  # fmt: skip
+def test_an_event_comes_back_as_it_was_stored_but_a_known_one_is_not_stored_twice(
+    store: Store, first: Recorded, second: Recorded, *, stored: bool
 ) -> None:
-    with store.write() as writer:
-        writer.append(first, stored_ms=1)
-        assert writer.append(second, stored_ms=1) is stored
-        assert writer.known(second) == (second if stored else first).event.id
-
-
-def test_the_same_happening_in_two_projects_is_two_events(store: Store) -> None:
     mine = Project(id=2, uuid="u", name="n", roots=("/a",), remotes=("h/o/n",), created_ms=5)
     with store.write() as writer:
         writer.put_project(mine)
-        assert writer.append(recorded(1, dedup="d"), stored_ms=1)
-        assert writer.append(recorded(2, dedup="d", project_id=2), stored_ms=1)
-        projects = writer.projects()
+        assert writer.append(first, stored_ms=7)
+        assert writer.append(second, stored_ms=7) is stored
+        assert writer.known(second) == (second if stored else first).event.id
+    with store.read() as reader:
+        assert reader.log() == [first, second][: 1 + stored]
+        assert reader.totals().last_stored_ms == 7
+        projects = reader.projects()
     assert (projects[0].id, projects[0].name, projects[1]) == (UNASSIGNED, "unassigned", mine)
 
 
@@ -164,6 +151,7 @@ def test_a_column_can_be_named(store: Store) -> None:
         pytest.param({}, [4, 8, 12], id="none"),
         pytest.param({"project_id": 2}, [8], id="project"),
         pytest.param({"project_id": 2, "with_global": True}, [8, 12], id="project-and-global"),
+        pytest.param({"without": (UNASSIGNED, 9)}, [8, 12], id="but-a-project"),
         pytest.param({"kinds": ("note",)}, [12], id="kind"),
         pytest.param({"kinds": ("note", "observation")}, [4, 8, 12], id="kinds"),
         pytest.param({"types": ("decision",)}, [12], id="type"),
@@ -375,48 +363,36 @@ def test_sessions_are_found_by_id_by_name_and_by_idleness(store: Store) -> None:
         assert writer.sessions(since_ms=5) == [new, old]
         assert writer.sessions(project_id=UNASSIGNED, active=True, since_ms=6) == [new]
         assert writer.idle_sessions(before_ms=9) == [old]
+        parent = a_session(11, external="p", parent="p")
+        children = [a_session(number, external=f"c{number}", parent="p") for number in (12, 13)]
+        for session in (parent, *children, a_session(14, client="y", parent="p"), a_session(15)):
+            writer.put_session(session)
+        assert writer.children(parent, limit=9) == children
+        assert writer.children(parent, limit=1) == children[1:]
 
 
-@pytest.mark.parametrize(
-    ("fields", "is_report"),
-    [
-        pytest.param({}, True, id="hook"),
-        pytest.param({"id": "import-9"}, False, id="imported"),
-        pytest.param({"client": "git", "route": "git/post-commit"}, True, id="git"),
-        pytest.param({"client": "git", "route": "generic/commit"}, False, id="history"),
-        pytest.param({"client": "watch"}, False, id="seen"),
-    ],
-)
+REPORTS = [
+    ({}, None, {"x": 9_000}),
+    ({"id": "import-9"}, None, {}),
+    ({"client": "git", "route": "git/post-commit"}, None, {"git": 9_000}),
+    ({"client": "git", "route": "generic/commit"}, None, {}),  # of a history
+    ({"client": "watch"}, None, {}),  # which we saw
+    ({"id": "event-9"}, 9_500, {"x": 9_500}),
+    ({"id": "import-9"}, 9_500, {}),  # the newest of the session
+]
+
+
+@pytest.mark.parametrize(("fields", "session_ms", "reports"), REPORTS)
 def test_only_what_a_client_reported_is_a_report(
-    store: Store, fields: dict[str, str], *, is_report: bool
+    store: Store, fields: dict[str, str], session_ms: int | None, reports: dict[str, int]
 ) -> None:
     one = recorded(9)
     one = msgspec.structs.replace(one, event=msgspec.structs.replace(one.event, **fields))
     with store.write() as writer:
         writer.append(one, stored_ms=1)
-        assert writer.last_reports() == ({one.event.client: 9_000} if is_report else {})
-
-
-@pytest.mark.parametrize("name", ["event", "import"])
-def test_a_session_reported_something_if_its_newest_event_was_not_imported(
-    store: Store, name: str
-) -> None:
-    one = recorded(9)
-    one = msgspec.structs.replace(one, event=msgspec.structs.replace(one.event, id=f"{name}-9"))
-    with store.write() as writer:
-        writer.append(one, stored_ms=1)
-        writer.put_session(a_session(1, last_ms=9_500))
-        assert writer.last_reports(UNASSIGNED) == ({"x": 9_500} if name == "event" else {})
-
-
-def test_children_are_of_the_same_client_and_project(store: Store) -> None:
-    parent = a_session(1, external="p", parent="p")
-    children = [a_session(number, external=f"c{number}", parent="p") for number in (2, 3)]
-    with store.write() as writer:
-        for session in (parent, *children, a_session(4, client="y", parent="p"), a_session(5)):
-            writer.put_session(session)
-        assert writer.children(parent, limit=9) == children
-        assert writer.children(parent, limit=1) == children[1:]
+        if session_ms:
+            writer.put_session(a_session(1, last_ms=session_ms))
+        assert writer.last_reports(UNASSIGNED) == writer.last_reports() == reports
 
 
 def test_events_near_a_time_are_the_sessions_own(store: Store) -> None:
@@ -483,14 +459,3 @@ def test_any_text_can_be_stored(store: Store, text: str) -> None:
     put(store, item)
     with store.read() as reader:
         assert reader.items([item.id]) == [item]
-
-
-def test_of_projects_that_are_left_out_nothing_is_found(store: Store) -> None:
-    put(
-        store,
-        an_item(1, project_id=UNASSIGNED, title="alpha"),
-        an_item(2, project_id=None, title="alpha", kind="note", scope="team"),
-    )
-    apart = Filters(without=(UNASSIGNED, 9))
-    with store.read() as reader:
-        assert [item.id for item in reader.recent(apart, limit=9)] == [8]
