@@ -215,67 +215,52 @@ def test_unknown_fields_of_a_newer_log_are_ignored() -> None:
     assert msgspec.json.decode(text, type=Event) == expected
 
 
-@given(event_id=st.text(alphabet=st.characters(exclude_categories=["Cs"])), at_ms=TIMES)
-def test_a_uuid_is_version_7_and_carries_the_time(event_id: str, at_ms: int) -> None:
-    made = uuid.UUID(item_uuid(event_id, at_ms))
-    assert (made.version, made.variant, made.int >> 80) == (7, uuid.RFC_4122, at_ms)
-
-
-@given(one=st.text(max_size=9), other=st.text(max_size=9))
-def test_uuids_follow_from_the_event_alone(one: str, other: str) -> None:
+@given(one=st.text(max_size=9), other=st.text(max_size=9), at_ms=TIMES)
+def test_a_uuid_is_version_7_and_follows_from_event_and_time(
+    one: str, other: str, at_ms: int
+) -> None:
     one, other = one.encode("utf-8", "replace").decode(), other.encode("utf-8", "replace").decode()
+    made = uuid.UUID(item_uuid(one, at_ms))
+    assert (made.version, made.variant, made.int >> 80) == (7, uuid.RFC_4122, at_ms)
     assert (item_uuid(one, 5) == item_uuid(other, 5)) is (one == other)
 
 
-@pytest.mark.parametrize(
-    ("text", "at_ms"),
-    [
-        ("1970-01-01T00:00:01Z", 1_000),
-        ("1970-01-01T01:00:00.5+01:00", 500),
-        ("1970-01-02", 86_400_000),
-        ("1969-12-31T23:59:59", -1_000),
-        ("9999-12-31T23:59:59.999Z", LAST_MS),
-        ("", None),
-        ("yesterday", None),
-        ("2026-02-30", None),
-    ],
-)
-def test_a_time_without_a_zone_is_utc(text: str, at_ms: int | None) -> None:
-    assert iso_ms(text) == at_ms
+def test_every_error_tells_scripts_what_it_is_and_people_what_to_do() -> None:
+    assert str(NotFound("no project", hint="list them")) == "no project (list them)"
+    assert str(NotFound("no project")) == "no project"
+    children = [each for each in vars(errors).values() if isinstance(each, type)]
+    for child in children:
+        if child is not ObserverError:
+            assert issubclass(child, ObserverError)
+            assert child.exit_code > 1
+            assert child.code != ObserverError.code
+            assert child.__doc__
 
 
-CHILDREN = [e for e in vars(errors).values() if isinstance(e, type) and e is not ObserverError]
-
-
-@pytest.mark.parametrize(
-    ("hint", "text"), [("list them", "no project (list them)"), ("", "no project")]
-)
-def test_the_text_ends_with_the_hint(hint: str, text: str) -> None:
-    assert str(NotFound("no project", hint=hint)) == text
-
-
-@pytest.mark.parametrize("child", CHILDREN, ids=lambda child: child.__name__)
-def test_every_error_tells_scripts_what_it_is(child: type[ObserverError]) -> None:
-    assert issubclass(child, ObserverError)
-    assert child.exit_code > 1
-    assert child.code != ObserverError.code
-    assert child.__doc__
+def test_a_time_without_a_zone_is_utc() -> None:
+    times = {
+        "1970-01-01T00:00:01Z": 1_000,
+        "1970-01-01T01:00:00.5+01:00": 500,
+        "1970-01-02": 86_400_000,
+        "1969-12-31T23:59:59": -1_000,
+        "9999-12-31T23:59:59.999Z": LAST_MS,
+        "": None,
+        "yesterday": None,
+        "2026-02-30": None,
+    }
+    assert {text: iso_ms(text) for text in times} == times
 
 
 TEXT = "two Words, one more"
 
 
-def test_it_finds_what_a_compiled_one_finds() -> None:
-    lazy, eager = (
-        make(r"(?P<word>w\w+)|ONE", re.IGNORECASE) for make in (lazy_pattern, re.compile)
-    )
+def test_a_lazy_pattern_finds_what_a_compiled_one_does_once_it_is_used() -> None:
+    flags = re.IGNORECASE
+    lazy, eager = (make(r"(?P<word>w\w+)|ONE", flags) for make in (lazy_pattern, re.compile))
     for _ in range(2):
         assert lazy.sub("-", TEXT) == eager.sub("-", TEXT) == "t- -, - more"
         assert [match["word"] for match in lazy.finditer(TEXT)] == ["wo", "Words", None]
     assert (lazy.pattern, lazy.flags, lazy.groups) == (eager.pattern, eager.flags, eager.groups)
-
-
-def test_it_is_compiled_when_it_is_first_used() -> None:
     broken = lazy_pattern("(")
     with pytest.raises(re.error):
         broken.search(TEXT)

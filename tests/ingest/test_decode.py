@@ -169,37 +169,24 @@ def test_what_a_plugin_reports_has_a_route_of_its_own() -> None:
     assert by_plugin.route == f"{hook.route}/plugin"
 
 
-@pytest.mark.parametrize(
-    ("raw", "text"),
-    [
-        pytest.param(b'\xef\xbb\xbf{"prompt": "a"}', "a", id="byte-order-mark"),
-        pytest.param(b'{"prompt": "a"}\r\n\n', "a", id="newlines"),
-        pytest.param(b'{"prompt": "a\xffb"}', "a\ufffdb", id="no-utf-8"),
-        pytest.param(
-            b'{"prompt": "\\ud83d here, \\ud83d\\ude00 and \\\\ud83d"}',
-            "\ufffd here, \U0001f600 and \\ud83d",
-            id="half-an-emoji",
-        ),
-    ],
-)
-def test_odd_bytes_cost_their_character_only(raw: bytes, text: str) -> None:
-    assert only("claude-code", "UserPromptSubmit", raw).body == Prompt(text=text)
+def test_odd_bytes_cost_their_character_only() -> None:
+    raw = b'\xef\xbb\xbf{"prompt": "a\xffb \\ud83d \\ud83d\\ude00"}\r\n\n'
+    said = only("claude-code", "UserPromptSubmit", raw).body
+    assert said == Prompt(text="a\ufffdb \ufffd \U0001f600")
 
 
 @pytest.mark.parametrize(
     ("named", "fields", "payload", "client"),
     [
-        pytest.param("claude-code", (), {"cursor_version": "3"}, "cursor", id="cursor-field"),
-        pytest.param("claude-code", ("env.CURSOR_VERSION=3",), {}, "cursor", id="cursor-variable"),
-        pytest.param("claude-code", ("env.DEVIN_PROJECT_DIR=/r",), {}, "devin", id="devin"),
-        pytest.param("claude-code", (), {"sessionId": "1"}, "copilot", id="copilot"),
-        pytest.param(
-            "claude-code", (), {"sessionId": "1", "hookEventName": "Stop"}, "vscode", id="vscode"
-        ),
-        pytest.param("claude-code", ("env.CLAUDECODE=1",), {}, "claude-code", id="itself"),
-        pytest.param("kiro-cli", (), {"session_id": "sess_1"}, "kiro", id="kiro-v3"),
-        pytest.param("kiro", (), {"hook_event_name": "agentSpawn"}, "kiro-cli", id="kiro-v2"),
-        pytest.param("kiro", (), {"session_id": 5}, "kiro", id="kiro-itself"),
+        ("claude-code", (), {"cursor_version": "3"}, "cursor"),
+        ("claude-code", ("env.CURSOR_VERSION=3",), {}, "cursor"),
+        ("claude-code", ("env.DEVIN_PROJECT_DIR=/r",), {}, "devin"),
+        ("claude-code", (), {"sessionId": "1"}, "copilot"),
+        ("claude-code", (), {"sessionId": "1", "hookEventName": "Stop"}, "vscode"),
+        ("claude-code", ("env.CLAUDECODE=1",), {}, "claude-code"),
+        ("kiro-cli", (), {"session_id": "sess_1"}, "kiro"),
+        ("kiro", (), {"hook_event_name": "agentSpawn"}, "kiro-cli"),
+        ("kiro", (), {"session_id": 5}, "kiro"),
     ],
 )
 def test_the_client_is_who_really_ran_the_hook(
@@ -330,6 +317,8 @@ def test_short_texts_stay_whole_and_long_ones_share_the_room() -> None:
     fitted = truncate(event(body), 5000).body
     assert isinstance(fitted, Command)
     assert (fitted.command, fitted.description) == ("make test", "Run the tests")
+    one = Commit(hash="1", message="m" * 9000, files=(FileChange(path="p"),))
+    assert truncate(event(one), 2000).body.files == one.files  # type: ignore[union-attr]
     shared = truncate(event(Custom(name="a" * 9000, text="b" * 90_000)), 4000).body
     assert isinstance(shared, Custom)
     assert abs(len(shared.name) - len(shared.text)) < 10
@@ -392,9 +381,7 @@ def test_a_cut_keeps_what_it_can_and_counts_the_first() -> None:
 
 
 def trimmed(text: str) -> str:
-    body = cut_texts(event(Prompt(text=text)), 100).body
-    assert isinstance(body, Prompt)
-    return body.text
+    return cut_texts(event(Prompt(text=text)), 100).body.text  # type: ignore[union-attr]  # a prompt
 
 
 def test_trimming_keeps_head_and_tail_of_what_is_too_long() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -15,6 +16,7 @@ from observer.store.database import SqliteStore
 from observer.store.interface import Store
 from observer.store.migrations import migrations
 from observer.store.pages import VFS
+from observer.store.rows import marks
 
 FIXES, EVIDENCE = Link(kind="fixes", target=4), Link(kind="evidence", target=8)
 WIKI = Link(kind="wiki", title="Lock order")
@@ -111,26 +113,25 @@ def test_a_story_is_kept_until_the_projection_is_cleared(store: Store) -> None:
         assert writer.project_state(1) == b""
 
 
-def test_a_database_without_a_story_gets_one(tmp_path: Path) -> None:
+def test_a_database_without_a_story_gets_one_and_titles_keys(tmp_path: Path) -> None:
     path = tmp_path / "observer.db"
     SqliteStore(path, steps=migrations()[:1]).close()
-    old = apsw.Connection(str(path), vfs=VFS)
-    columns = {
-        name: "[]" if name in {"facts", "concepts", "files_read", "files_modified"} else ""
-        for _, name, _, required, default, _ in old.execute("PRAGMA table_info(item)")
-        if required and default is None
-    }
-    values = columns | {"id": 4, "uuid": "u", "kind": "note", "title": "as before", "change": 1}
-    values |= {"scope": "project", "layer": "past", "folded": 1, "discovery_tokens": 0}
-    values |= {"created_ms": 5, "updated_ms": 5}
-    names = ", ".join(values)
-    marks = ", ".join("?" * len(values))
-    old.execute(f"INSERT INTO item ({names}) VALUES ({marks})", tuple(values.values()))
-    old.close()
-    store = SqliteStore(path)
-    with store.read() as reader:
-        (item,) = reader.items([4])
-    assert (item.title, item.links, item.signature) == ("as before", (), "")
-    put(store, replace(item, links=(FIXES,), signature="boom"))
-    assert (linked_to(store, 4), with_signature(store, "boom")) == ([(4, FIXES)], [4])
-    store.close()
+    with closing(apsw.Connection(str(path), vfs=VFS)) as old:
+        columns = {
+            name: "[]" if name in {"facts", "concepts", "files_read", "files_modified"} else ""
+            for _, name, _, required, default, _ in old.execute("PRAGMA table_info(item)")
+            if required and default is None
+        }
+        values = columns | {"id": 4, "uuid": "u", "kind": "note", "title": "Über uns", "change": 1}
+        values |= {"scope": "project", "layer": "past", "folded": 1, "discovery_tokens": 0}
+        values |= {"created_ms": 5, "updated_ms": 5}
+        old.execute(
+            f"INSERT INTO item ({', '.join(values)}) VALUES ({marks(len(values))})",
+            tuple(values.values()),
+        )
+    with closing(SqliteStore(path)) as store:
+        with store.read() as reader:
+            (item,) = reader.titled("über UNS", Filters())
+        assert (item.title, item.links, item.signature) == ("Über uns", (), "")
+        put(store, replace(item, links=(FIXES,), signature="boom"))
+        assert (linked_to(store, 4), with_signature(store, "boom")) == ([(4, FIXES)], [4])
