@@ -63,7 +63,7 @@ class ChildProcess:
         """Send a message if there is a process; it ends once it has answered the last one."""
         if self._process is None:
             return
-        pipe = _pipe(self._process.stdin)
+        pipe = cast("IO[bytes]", self._process.stdin)
         with suppress(BrokenPipeError):  # whoever waits for the answer notices
             write_message(pipe, message)
         if is_last:
@@ -77,7 +77,7 @@ class ChildProcess:
         patience = Timer(WAIT_S, self._process.kill)
         patience.start()
         try:
-            message = read_message(_pipe(self._process.stdout))
+            message = read_message(cast("IO[bytes]", self._process.stdout))
         finally:
             patience.cancel()
         if not message:
@@ -91,9 +91,9 @@ class ChildProcess:
         if self._process is None:
             return
         self._process.kill()
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in filter(None, (self._process.stdin, self._process.stdout)):
             with suppress(BrokenPipeError):
-                _pipe(pipe).close()
+                pipe.close()
         self._process.wait()
         self._process = None
 
@@ -140,7 +140,3 @@ def piped(module: str, main: str, answer: Callable[[bytes], Iterable[bytes]]) ->
 
 def _command(module: str, main: str) -> tuple[str, ...]:
     return sys.executable, "-P", "-c", f"from {module} import {main}; {main}()"
-
-
-def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-    return cast("IO[bytes]", stream)  # asked for when the process was started

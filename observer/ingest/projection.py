@@ -193,8 +193,11 @@ class Projection:
         for item in self._items.values():
             if (at_ms := self._gone.get(item.uuid)) is not None:
                 self._forget(item.id, at_ms)
-        items = [with_suspicion(self._unless_forgotten(item)) for item in self._items.values()]
-        put_embedded(self._writer, items, self._embedder)
+        items = [
+            forgotten(item, self._forgotten[item.id]) if item.id in self._forgotten else item
+            for item in self._items.values()
+        ]
+        put_embedded(self._writer, list(map(with_suspicion, items)), self._embedder)
 
     def _take_up(self, recorded: Recorded, whole: Recorded, drafted: Items) -> None:
         """Mark in other sessions that an event takes up what they left open."""
@@ -323,7 +326,7 @@ class Projection:
         found = self._items.get(item_id) or self._writer.item(item_id)
         if found is None:
             return []
-        gone = self._unless_forgotten(found)
+        gone = forgotten(found, self._forgotten[item_id])
         self._writer.put_items([gone])
         return [gone]
 
@@ -339,10 +342,6 @@ class Projection:
         restored = replace(found, deleted_ms=None)
         self._writer.put_items([restored])
         return [restored]
-
-    def _unless_forgotten(self, item: Item) -> Item:
-        at_ms = self._forgotten.get(item.id)
-        return item if at_ms is None else forgotten(item, at_ms)
 
 
 def rebuild(

@@ -16,8 +16,8 @@ from observer.core.child_process import NICE, piped, read_message, write_message
 from observer.core.config import Settings
 from observer.core.disk import envelope
 from observer.core.errors import StoreUnavailable
-from observer.core.model import Place
 from observer.core.paths import Home
+from observer.ingest.pipeline import Pipeline
 from observer.ingest.prefetch import (
     PAGE,
     PAGE_BYTES,
@@ -38,26 +38,17 @@ from tests.ingest.conftest import Faulty, Make, Post, bash, drained, log_of
 from tests.support import Until
 
 
-class Counted(PlaceCache):
-    """Places that remember what they were asked for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked: list[str] = []
-
-    def at(self, folder: str) -> Place:
-        self.asked.append(folder)
-        return super().at(folder)
-
-
-def test_a_folder_is_looked_at_once_a_batch(make_pipeline: Make, post: Post, folder: Path) -> None:
-    places = Counted()
-    pipeline = make_pipeline(places=places)
+def test_a_folder_is_looked_at_once_a_batch(
+    pipeline: Pipeline, post: Post, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    look = PlaceCache.at
+    monkeypatch.setattr(PlaceCache, "at", lambda *at: asked.append(at[1]) or look(*at))
     for _ in range(2):
         for number in range(3):
             post("PostToolUse", bash(f"make {number}"))
         assert pipeline.drain().entries == 3
-    assert places.asked == [str(folder)] * 2
+    assert asked == [str(folder)] * 2
 
 
 NOW_MS = 1_790_000_000_000
@@ -113,19 +104,6 @@ def process_of(ahead: Prefetcher) -> subprocess.Popen[bytes]:
     return process
 
 
-@pytest.mark.measured
-def test_the_process_ends_with_the_backlog(
-    make_pipeline: Make, ahead: Prefetcher, fill: Fill
-) -> None:
-    pipeline = make_pipeline(ahead=ahead)
-    fill(LONG)
-    while not ahead._process.is_running:
-        assert pipeline.drain().entries
-    process = process_of(ahead)
-    drained(pipeline)
-    assert (ahead._process.is_running, process.returncode) == (False, 0)
-
-
 def test_the_process_leaves_a_busy_processor_to_others_and_ends_with_the_pipeline(
     make_pipeline: Make, ahead: Prefetcher, fill: Fill
 ) -> None:
@@ -137,13 +115,20 @@ def test_the_process_leaves_a_busy_processor_to_others_and_ends_with_the_pipelin
     assert (ahead._process.is_running, process.returncode) == (False, -signal.SIGKILL)
 
 
-def test_a_short_backlog_starts_no_process(
+@pytest.mark.measured
+def test_the_process_starts_for_a_long_backlog_and_ends_with_it(
     make_pipeline: Make, ahead: Prefetcher, fill: Fill
 ) -> None:
-    fill(BATCH)
     pipeline = make_pipeline(ahead=ahead)
+    fill(BATCH)
     while pipeline.drain().entries:
         assert not ahead._process.is_running
+    fill(LONG)
+    while not ahead._process.is_running:
+        assert pipeline.drain().entries
+    process = process_of(ahead)
+    drained(pipeline)
+    assert (ahead._process.is_running, process.returncode) == (False, 0)
 
 
 @pytest.mark.slow

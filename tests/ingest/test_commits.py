@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,22 +79,21 @@ def test_what_git_brings_in_is_shown_as_its_authors(
 
 
 @pytest.mark.parametrize(
-    ("steps", "session"),
+    ("step", "session"),
     [
-        pytest.param(["merge -q --ff-only theirs"], "", id="a-colleagues-commit"),
-        pytest.param(["merge -q --ff-only merged"], "", id="a-colleagues-merge"),
-        pytest.param(["merge -q --no-ff -m Merge theirs"], "s1", id="my-merge"),
+        pytest.param("merge -q --ff-only theirs", "", id="a-colleagues-commit"),
+        pytest.param("merge -q --ff-only merged", "", id="a-colleagues-merge"),
+        pytest.param("merge -q --no-ff -m Merge theirs", "s1", id="my-merge"),
     ],
 )
 def test_who_pulls_did_not_make_what_came_in(
-    shop: Path, git: Git, pipeline: Pipeline, store: Store, steps: list[str], session: str
+    shop: Path, git: Git, pipeline: Pipeline, store: Store, step: str, session: str
 ) -> None:
     unseen = ("-c", f"core.hooksPath={shop}")
     git(shop, *unseen, "checkout", "-q", "-b", "merged", "main")
     git(shop, *unseen, "merge", "-q", "--no-ff", "-m", "Merge theirs", "theirs")
     git(shop, *unseen, "checkout", "-q", "main")
-    for step in steps:
-        git(shop, *step.split(), CLAUDE_CODE_SESSION_ID="s1")
+    git(shop, *step.split(), CLAUDE_CODE_SESSION_ID="s1")
     events = stored(pipeline, store)
     assert events[-1].dedup == f"commit:{git(shop, 'rev-parse', 'HEAD')}"
     assert events[-1].session == session
@@ -227,22 +227,19 @@ def test_a_commit_of_an_agent_belongs_to_its_only_session_at_work(
 
 
 @pytest.mark.parametrize(
-    ("command", "minute", "has_ended", "expected"),
+    ("command", "minute", "has_ended", "shell", "expected"),
     [
-        pytest.param("git commit -qm x", 1, False, ("droid", "d1", "agent"), id="git"),
-        pytest.param("git commit -qm x", 9, False, ("git", "", "person"), id="too-late"),
-        pytest.param("git commit -qm x", 1, True, ("git", "", "person"), id="ended"),
-        pytest.param("pytest -q", 1, False, ("git", "", "person"), id="another-command"),
+        ("git commit -qm x", 1, False, {}, ("droid", "d1", "agent")),
+        ("git commit -qm x", 1, False, {"OBSERVER_SESSION": "bash-1-2"}, ("droid", "d1", "agent")),
+        ("git commit -qm x", 9, False, {}, ("git", "", "person")),
+        ("git commit -qm x", 1, True, {}, ("git", "", "person")),
+        ("pytest -q", 1, False, {}, ("git", "", "person")),
     ],
+    ids=["git", "from-a-shell", "too-late", "ended", "another-command"],
 )
 def test_a_commit_during_an_agents_call_of_git_is_the_agents(
-    day: Day, command: str, minute: int, has_ended: bool, expected: tuple[str, str, str]
+    day: Day, command: str, minute: int, has_ended: bool, shell: Any, expected: tuple[str, ...]
 ) -> None:
     """Of an agent whose shells nothing marks, also if a person's shell started it."""
     day.execute(command, has_ended=has_ended)
-    assert day.credited(minute) == expected
-
-
-def test_what_a_shell_says_of_itself_is_less_than_a_call_at_work(day: Day) -> None:
-    day.execute("git commit -qm x")
-    assert day.credited(1, OBSERVER_SESSION="bash-1-2") == ("droid", "d1", "agent")
+    assert day.credited(minute, **shell) == expected

@@ -211,18 +211,18 @@ def test_a_long_string_is_cut_before_redaction_and_says_so() -> None:
     assert body.path == "/r/a"
 
 
-@pytest.mark.parametrize("name", ["session_id", "prompt_id", "tool_use_id"])
-def test_a_name_of_any_length_is_short_and_still_its_own(name: str) -> None:
+def test_a_name_of_any_length_is_short_and_still_its_own() -> None:
     payload = {"tool_name": "Read", "tool_input": {"file_path": "/a"}}
-    one, other = (
-        only("claude-code", "PostToolUse", {**payload, name: "n" * 9999 + end}) for end in "ab"
-    )
-    names = ("session", "turn", "dedup")
-    assert all(len(getattr(one, each)) <= NAME_CHARACTERS for each in names)
-    assert [getattr(one, each) for each in names] != [getattr(other, each) for each in names]
-
-
-def test_further_events_of_one_entry_have_names_of_their_own() -> None:
+    names = {"session_id": "session", "prompt_id": "turn", "tool_use_id": "dedup"}
+    for given_as, name in names.items():
+        one, other = (
+            getattr(
+                only("claude-code", "PostToolUse", {**payload, given_as: "n" * 9999 + end}), name
+            )
+            for end in "ab"
+        )
+        assert len(one) <= NAME_CHARACTERS
+        assert one != other
     operations = [{"mode": "Line", "path": "a"}, {"mode": "Search", "path": "b", "pattern": "p"}]
     payload = {"tool_name": "fs_read", "tool_input": {"operations": operations}}
     events = decoded("kiro-cli", "postToolUse", payload)

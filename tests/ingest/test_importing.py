@@ -152,26 +152,20 @@ def test_the_commit_of_now_is_not_that_of_the_past(
         assert [bool(one.commit) for one in reader.log(after_seq=0)] == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("ends_ms", "is_stored"),
-    [pytest.param(HOUR_MS, False, id="closed later"), pytest.param(DAY_MS, True, id="resumed")],
-)
 def test_an_end_is_imported_if_no_later_one_is_known(
-    pipeline: Pipeline, event: Callable[..., Event], ends_ms: int, is_stored: bool
+    pipeline: Pipeline, event: Callable[..., Event]
 ) -> None:
-    pipeline.ingest([event(Prompt(text="go"), "s", 2 * DAY_MS, imported=False)])
-    pipeline.ingest([event(SessionEnd(reason="other"), "s", ends_ms, imported=False)])
-    (receipt,) = pipeline.ingest([event(SessionEnd(reason="other"), "s", 2 * HOUR_MS)])
-    assert (receipt.seq is not None) == is_stored
+    for session, ends_ms, is_stored in (("later", HOUR_MS, False), ("resumed", DAY_MS, True)):
+        pipeline.ingest([event(Prompt(text="go"), session, 2 * DAY_MS, imported=False)])
+        pipeline.ingest([event(SessionEnd(reason="other"), session, ends_ms, imported=False)])
+        (receipt,) = pipeline.ingest([event(SessionEnd(reason="other"), session, 2 * HOUR_MS)])
+        assert (receipt.seq is not None) == is_stored
 
 
-@pytest.mark.parametrize(
-    ("ago_ms", "is_kept"), [pytest.param(DAY_MS, False, id="then"), pytest.param(0, True, id="now")]
-)
+@pytest.mark.parametrize(("ago_ms", "is_kept"), [(DAY_MS, False), (0, True)], ids=["then", "now"])
 def test_what_was_paused_is_not_imported(
     pipeline: Pipeline, spool: Spool, event: Callable[..., Event], ago_ms: int, is_kept: bool
 ) -> None:
-    """A pause of now does not matter."""
     begin_ms = NOW_MS - ago_ms - HOUR_MS
     spool.pauses.begin([EVERYWHERE], from_ms=begin_ms, until_ms=begin_ms + 2 * HOUR_MS)
     (receipt,) = pipeline.ingest([event(Prompt(text="go"), "s", DAY_MS)])

@@ -101,17 +101,12 @@ def test_commits_made_during_a_pause_are_not_read_as_backlog(
     assert subjects(bodies(pipeline, store)) == ["t0", "t2", "Merge"]
 
 
-def test_an_import_asks_for_them_on_purpose(
-    pipeline: Pipeline, store: Store, spool: Spool, shop: Path
+def test_commits_of_a_pause_are_imported_on_purpose_and_reach_nothing_else(
+    pipeline: Pipeline, store: Store, spool: Spool, shop: Path, git: Git
 ) -> None:
     spool.pauses.begin([str(shop)], from_ms=0, until_ms=NOW_MS - 1)
     pipeline.ingest(list(commits(detect_place(str(shop)).root)))
     assert subjects(bodies(pipeline, store)) == ["Begin"]
-
-
-def test_a_commit_made_during_a_pause_reaches_nothing(
-    pipeline: Pipeline, store: Store, spool: Spool, shop: Path, git: Git
-) -> None:
     spool.pauses.begin([str(shop)], from_ms=0, until_ms=UNENDING_MS)
     git(shop, "commit", "-q", "--allow-empty", "-m", "Hidden")
     spool.pauses.end(None, now_ms=NOW_MS * 2)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-import subprocess
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ import pytest
 from observer.core.config import Settings
 from observer.core.errors import StoreUnavailable
 from observer.core.events import (
-    AnyBody,
     Approve,
     Command,
     Commit,
@@ -113,9 +110,11 @@ def test_an_unforeseen_reason_holds_no_secret_either(
     assert secret not in reason
 
 
-def test_more_than_a_batch_is_drained_in_rounds(
-    pipeline: Pipeline, store: Store, post: Post
+def test_more_than_a_batch_is_drained_in_rounds_and_whoever_asks_goes_before_each_event(
+    make_pipeline: Make, store: Store, post: Post
 ) -> None:
+    asked: list[None] = []
+    pipeline = make_pipeline(give_way=lambda: asked.append(None))
     for n in range(FIRST_BATCH + 1):
         post("PostToolUse", bash(f"./deploy step{n}"))
     drained = [pipeline.drain() for _ in range(3)]
@@ -123,7 +122,7 @@ def test_more_than_a_batch_is_drained_in_rounds(
     assert [each.is_all for each in drained] == [False, True, True]
     assert drained[-1] == Drained(is_all=True)
     with store.read() as reader:
-        assert reader.totals().events == FIRST_BATCH + 1
+        assert reader.totals().events == len(asked) == FIRST_BATCH + 1
 
 
 def test_names_of_folders_branches_and_remotes_are_stored_without_secrets(
@@ -219,26 +218,20 @@ def test_two_projects_stay_apart_and_what_is_in_none_is_unassigned(
     assert [item.project_id for item in items_of(store)] == [2, 3, *[UNASSIGNED] * 6]
 
 
-def test_a_moved_project_keeps_its_identity_under_its_new_name(
-    pipeline: Pipeline, store: Store, folder: Path, post: Post
+def test_ingest_answers_with_the_place_in_the_log_and_the_item(
+    pipeline: Pipeline, store: Store
 ) -> None:
-    post("PostToolUse", bash("./deploy"))
-    pipeline.drain()
-    moved = folder.rename(folder.with_name("store"))
-    pipeline.ingest([an_event("later", cwd=str(moved))])
-    with store.read() as reader:
-        (_, project) = reader.projects()
-    assert (project.name, project.earlier_names) == ("store", ("shop",))
-    assert len({item.project_id for item in items_of(store)}) == 1
-
-
-def test_ingest_answers_with_the_place_in_the_log_and_the_item(pipeline: Pipeline) -> None:
     first, silent, again = pipeline.ingest(
         [an_event("a"), an_event("b", body=Forget(item=99)), an_event("a")]
     )
     assert first == Receipt(seq=1, item=item_id(1), project_id=UNASSIGNED)
     assert silent == Receipt(seq=2, project_id=UNASSIGNED)
     assert again == Receipt(known="a")
+    before = items_of(store)
+    for name, body in enumerate((Approve(item=400), Undo(item=400), Revise(item=400, title="x"))):
+        (receipt,) = pipeline.ingest([an_event(f"{name}", body=body, author="person")])
+        assert receipt.item is None
+    assert items_of(store) == before
 
 
 def test_a_note_is_replaced_by_its_key_and_stays_its_owners(
@@ -268,20 +261,15 @@ def test_what_was_forgotten_is_not_derived_again(
 
 
 def test_a_commit_is_completed_from_the_repository(
-    pipeline: Pipeline, store: Store, tmp_path: Path
+    pipeline: Pipeline, store: Store, tmp_path: Path, git: Git
 ) -> None:
     repository = tmp_path / "repository"
-    for command in ("init -q", "commit -q --allow-empty -m Begin", "rev-parse HEAD"):
-        argv = ["git", "-C", str(repository), *command.split()]
-        repository.mkdir(exist_ok=True)
-        done = subprocess.run(argv, check=True, capture_output=True, text=True)
-    known, gone = done.stdout.strip(), "0" * 40
-    pipeline.ingest(
-        [
-            an_event(hash_, body=Commit(hash=hash_, action="revert"), cwd=str(repository))
-            for hash_ in (known, gone)
-        ]
-    )
+    git(repository, "init", "-q")
+    git(repository, "commit", "-q", "--allow-empty", "-m", "Begin")
+    known, gone = git(repository, "rev-parse", "HEAD").strip(), "0" * 40
+    for name in (known, gone):
+        commit = Commit(hash=name, action="revert")
+        pipeline.ingest([an_event(name, body=commit, cwd=str(repository))])
     with store.read() as reader:
         complete, bare = (recorded.event.body for recorded in reader.log())
     assert isinstance(complete, Commit)
@@ -328,7 +316,7 @@ def test_an_event_that_breaks_the_interpreter_does_not_hold_up_the_rest(
 ) -> None:
     poison = post("PostToolUse", bash("boom"))
     with pytest.raises(StoreUnavailable):
-        make_pipeline(store=Full()).drain()
+        make_pipeline(store=Faulty(store, poison, StoreUnavailable("disk full"))).drain()
     assert (spool.depth(), spool.bad()) == (1, 0)
     for n in range(3):
         post("PostToolUse", bash(f"./deploy {n}"))
@@ -342,8 +330,9 @@ def test_a_disk_that_fills_up_amid_poison_leaves_the_rest_in_the_spool(
     make_pipeline: Make, store: Store, spool: Spool, home: Home, post: Post
 ) -> None:
     poison = post("PostToolUse", bash("boom"))
+    broken = ZeroDivisionError(), StoreUnavailable("disk full")
     with pytest.raises(StoreUnavailable):
-        make_pipeline(store=FillingUp(store, poison, ZeroDivisionError())).drain()
+        make_pipeline(store=Faulty(store, poison, *broken)).drain()
     assert (spool.depth(), spool.bad()) == (1, 0)
     (home.spool / "bad").rmdir()
     (home.spool / "bad").touch()  # so that nothing can be set aside
@@ -352,29 +341,10 @@ def test_a_disk_that_fills_up_amid_poison_leaves_the_rest_in_the_spool(
     assert spool.depth() == 1
 
 
-class Full:
-    """A store on a full disk."""
-
-    @contextmanager
-    def write(self) -> Any:
-        raise StoreUnavailable("disk full")
-        yield
-
-
-class FillingUp(Faulty):
-    """A store that breaks at one event, and whose disk is full from then on."""
-
-    def write(self) -> Any:
-        stores = (super().write, Full().write)
-        self._writes = getattr(self, "_writes", 0) + 1
-        return stores[self._writes > 1]()
-
-
 def test_the_branch_is_the_one_that_was_checked_out_then(
-    pipeline: Pipeline, store: Store, spool: Spool, tmp_path: Path
+    pipeline: Pipeline, store: Store, spool: Spool, tmp_path: Path, git: Git
 ) -> None:
-    argv = ["git", "-C", str(tmp_path), "init", "-q", "-b", "now"]
-    subprocess.run(argv, check=True)
+    git(tmp_path, "init", "-q", "-b", "now")
     hashes = {"1" * 40: {"env.git.branch": "topic"}, "2" * 40: {}}
     for hash_, shown in hashes.items():
         fields = {"client": "git", "event": "post-commit", "cwd": str(tmp_path)}
@@ -402,14 +372,6 @@ def test_a_clock_that_jumps_during_a_drain_loses_nothing(
     pipeline.rebuild()
     with store.read() as reader:
         assert {item.id: item.title for item in reader.all_items()} == before
-
-
-def test_whoever_asks_goes_before_each_event(make_pipeline: Make, post: Post) -> None:
-    asked: list[None] = []
-    for number in range(3):
-        post("PostToolUse", bash(f"make step-{number}"))
-    assert make_pipeline(give_way=lambda: asked.append(None)).drain().entries == 3
-    assert len(asked) == 3
 
 
 @pytest.mark.parametrize("is_long", [True, False])
@@ -475,15 +437,3 @@ def test_a_piece_that_is_not_certain_says_nothing(tmp_path: Path) -> None:
         assert changed(tmp_path, Edit(old="a", new=new)) is None
     for path in ("gone.py", "a\0.py", "pipe.py", "large.py", "folder.py"):
         assert changed(tmp_path, Edit(old="a", new="step5()"), path=path) is None
-
-
-@pytest.mark.parametrize(
-    "body", [Approve(item=400), Undo(item=400), Revise(item=400, title="x"), Forget(item=400)]
-)
-def test_what_points_at_nothing_changes_nothing(
-    pipeline: Pipeline, store: Store, body: AnyBody
-) -> None:
-    (note,) = pipeline.ingest([an_event("a", body=Remember(content="Use tokens"))])
-    (receipt,) = pipeline.ingest([an_event("b", body=body, author="person")])
-    assert receipt.item is None
-    assert [item.id for item in items_of(store)] == [note.item]

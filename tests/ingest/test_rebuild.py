@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -109,10 +110,9 @@ def test_rebuilt_equals_live(steps: list[tuple[AnyBody, str]], cut: int) -> None
 
 def _may_come(event: Event, store: SqliteStore) -> bool:
     """Nobody writes about, or forgets, an item that is not there yet."""
-    if not isinstance(event.body, Enriched | Forget):
-        return True
     with store.read() as reader:
-        return bool(reader.items([event.body.item]))
+        of = event.body.item if isinstance(event.body, Enriched | Forget) else None
+        return of is None or bool(reader.items([of]))
 
 
 def everything(store: SqliteStore) -> Any:
@@ -131,18 +131,15 @@ Tell = Callable[..., None]
 @pytest.fixture
 def tell(pipeline: Pipeline, folder: Path) -> Tell:
     """Store what happened, one after the other, each in its own transaction."""
-    shown: list[AnyBody] = []
+    numbers = count(1)
 
     def store(*bodies: AnyBody, at_once: bool = False) -> None:
         events = []
-        for body in bodies:
-            shown.append(body)
+        for body, number in zip(bodies, numbers, strict=False):
             session = "" if isinstance(body, Enriched | Forget) else "s1"
-            at_ms = NOW_MS + len(shown) * 1000
-            name = f"e{len(shown)}"
-            events.append(
-                Event(id=name, at_ms=at_ms, client="c", body=body, session=session, cwd=str(folder))
-            )
+            about = {"client": "c", "session": session, "cwd": str(folder)}
+            at_ms = NOW_MS + number * 1000
+            events.append(Event(id=f"e{number}", at_ms=at_ms, body=body, **about))
         for batch in [events] if at_once else [[event] for event in events]:
             pipeline.ingest(batch)
 

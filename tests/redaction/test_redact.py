@@ -29,20 +29,17 @@ PEM_END = "-----END RSA PRIV" + "ATE KEY-----"
 
 TOKENS = [
     ("aws-access-key", "AK" + "IA" + UPPER[:16]),
-    ("aws-access-key", "AS" + "IA" + UPPER[:16]),
     ("aws-access-key", "AB" + "IA" + UPPER[:16]),
     ("aws-access-key", "AC" + "CA" + UPPER[:16]),
     ("github-token", "gh" + "p_" + MIXED[:36]),
     ("github-token", "gh" + "o_" + MIXED[:36]),
     ("github-token", "gh" + "u_" + MIXED[:36]),
-    ("github-token", "gh" + "s_" + MIXED[:36]),
     ("github-token", "gh" + "r_" + MIXED[:70]),
     ("github-token", "github" + "_pat_" + MIXED[:22] + "_" + MIXED[:59]),
     ("gitlab-token", "glp" + "at-" + MIXED[:20]),
     ("gitlab-token", "gl" + "rt-" + MIXED[:20]),
     ("slack-token", "xo" + "xb-1234567890-1234567890123-" + MIXED[:24]),
     ("slack-token", "xo" + "xp-1234567890-1234567890-" + HEX[:32]),
-    ("slack-token", "xa" + "pp-1-A0123456789-1234567890123-" + HEX),
     ("stripe-key", "sk" + "_live_" + MIXED[:24]),
     ("stripe-key", "sk" + "_test_" + MIXED[:24]),
     ("stripe-key", "rk" + "_live_" + MIXED[:24]),
@@ -53,7 +50,6 @@ TOKENS = [
     ("api-key", " sk-" + HEX[:32]),
     ("api-key", " sk-" + "or-v1-" + HEX),
     ("google-key", "AI" + "za" + MIXED[:35]),
-    ("google-key", "GOC" + "SPX-" + MIXED[:28]),
     ("npm-token", "np" + "m_" + MIXED[:36]),
     ("pypi-token", "py" + "pi-AgEIcHlwaS5vcmc" + MIXED),
     ("sendgrid-key", "S" + "G." + MIXED[:22] + "." + MIXED[:43]),
@@ -654,8 +650,9 @@ def an_event(body: events.AnyBody, **fields: str) -> Event:
 
 @pytest.mark.parametrize("body", [pytest.param(body, id=events.kind_of(body)) for body in BODIES])
 def test_every_text_field_of_every_kind_is_cleaned(body: events.AnyBody) -> None:
-    event = an_event(body, session=SECRET, agent=SECRET, turn=SECRET, cwd=SECRET, host=SECRET)
-    event = msgspec.structs.replace(event, roots=(SECRET,), route=SECRET, dedup=SECRET)
+    texts = ("session", "agent", "turn", "cwd", "host", "route", "dedup")
+    event = an_event(body, **dict.fromkeys(texts, SECRET))
+    event = msgspec.structs.replace(event, roots=(SECRET,))
     assert SECRET.encode() not in msgspec.json.encode(redact(event))
 
 

@@ -24,6 +24,7 @@ from observer.core.model import (
     item_uuid,
 )
 from observer.store.interface import Store
+from tests.store.conftest import put
 
 
 def an_item(seq: int = 1, **fields: object) -> Item:
@@ -50,11 +51,6 @@ def recorded(seq: int = 1, *, dedup: str = "", project_id: int = UNASSIGNED) -> 
 def a_session(session_id: int = 1, **fields: object) -> Session:
     session = Session(id=session_id, external="s", client="x", project_id=UNASSIGNED, last_ms=5)
     return msgspec.structs.replace(session, **fields)
-
-
-def put(store: Store, *items: Item) -> None:
-    with store.write() as writer:
-        writer.put_items(items)
 
 
 def found(store: Store, expression: str, **filters: object) -> list[int]:

@@ -17,6 +17,7 @@ from observer.store.interface import Store
 from observer.store.migrations import migrations
 from observer.store.pages import VFS
 from observer.store.rows import marks
+from tests.store.conftest import put
 
 FIXES, EVIDENCE = Link(kind="fixes", target=4), Link(kind="evidence", target=8)
 WIKI = Link(kind="wiki", title="Lock order")
@@ -41,11 +42,6 @@ def an_item(seq: int, *links: Link, signature: str = "", project_id: int | None 
         project_id=project_id,
         created_ms=1000 * seq,
     )
-
-
-def put(store: Store, *items: Item) -> None:
-    with store.write() as writer:
-        writer.put_items(items)
 
 
 def linked_to(store: Store, *ids: int) -> list[tuple[int, Link]]:
@@ -101,6 +97,7 @@ def test_commits_are_found_by_hash_among_what_came_before(store: Store) -> None:
         assert writer.commits(1, ["aa", "bb", "cc"], before=9) == {"aa": 4, "bb": 8}
         assert writer.commits(1, ["aa", "bb"], before=2) == {"aa": 4}
         assert writer.commits(1, [], before=9) == {}
+        assert writer.commits(1, ["aa", "bb"], before=1) == {}
 
 
 def test_a_story_is_kept_until_the_projection_is_cleared(store: Store) -> None:

@@ -9,7 +9,6 @@ import pytest
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Enrichment, Item, LlmUsage, Session, item_uuid
 from observer.store.interface import Store
-from observer.store.items import _LARGE, _SUMMARIES
 
 WROTE = Enrichment(model="m", at_ms=9, as_of_ms=2, narrative="It was a race.", concepts=("mutex",))
 
@@ -64,17 +63,6 @@ def test_summaries_wait_first_and_the_newest_of_each(store: Store) -> None:
 def test_nothing_else_waits(store: Store, item: Item) -> None:
     put(store, item, open_ones=(1,))
     assert waiting(store) == []
-
-
-@pytest.mark.parametrize(
-    ("condition", "index"), [(_SUMMARIES, "item_summary"), (_LARGE, "item_large")]
-)
-def test_what_waits_is_looked_up_in_its_index(store: Store, condition: str, index: str) -> None:
-    with store.read() as reader:
-        plan = reader._rows(  # type: ignore[attr-defined]  # how this engine would go about it
-            f"EXPLAIN QUERY PLAN SELECT uuid FROM item WHERE {condition} ORDER BY created_ms DESC"
-        )
-    assert f"USING INDEX {index}" in plan[0][-1]
 
 
 def test_what_was_written_is_shown_by_item_and_found_by_its_words(store: Store) -> None:

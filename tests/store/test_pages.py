@@ -74,7 +74,7 @@ def test_a_flipped_bit_in_any_page_of_the_log_is_refused(store: SqliteStore, pat
 
 def spoil(path: Path) -> None:
     log = wal(path)
-    for place in range(32 + 24 + 100, log.stat().st_size, PAGE + 24):
+    for place in range(32 + 24 + 3000, log.stat().st_size, PAGE + 24):
         flip(log, place)
 
 
@@ -131,8 +131,8 @@ def test_a_database_of_an_older_observer_gets_checksums(path: Path) -> None:
             ('{"id":"e1","at_ms":1,"client":"x","body":{"kind":"command","command":"ls"}}',),
         )
     SqliteStore(path).close()
-    whole = path.read_bytes()
-    assert all(pages.is_whole(whole[at : at + PAGE]) for at in range(0, len(whole), PAGE))
+    held = path.read_bytes()
+    assert all(pages.is_whole(held[at : at + PAGE]) for at in range(0, len(held), PAGE))
     assert seqs(path) == [1]
     assert path.stat().st_mode & 0o077 == 0
 
@@ -159,9 +159,9 @@ def test_a_copy_larger_than_the_cache_has_them_in_every_page(
     add(store, *range(1, 2_001))
     copy = tmp_path / "copy.db"
     store.backup(copy)
-    whole = copy.read_bytes()
-    assert len(whole) > 4 << 20
-    assert all(pages.is_whole(whole[at : at + PAGE]) for at in range(0, len(whole), PAGE))
+    held = copy.read_bytes()
+    assert len(held) > 4 << 20
+    assert all(pages.is_whole(held[at : at + PAGE]) for at in range(0, len(held), PAGE))
 
 
 def test_a_copy_that_the_disk_damages_says_nothing_of_the_database(

@@ -306,6 +306,7 @@ TEXTS, NO_TEXTS = r"\bitem\b(?! IN)", "INDEX item_frontmatter"
         (ROWS, QUICK, lambda reader: reader.counts("type", NOTES)),
         (ROWS, QUICK, lambda reader: reader.counts(
             "tags", Filters(kinds=("note",), project_id=2, with_global=True))),
+        (r"\bitem\b", "INDEX item_(summary|large)", lambda reader: reader.unenriched(limit=5)),
         (ROWS, QUICK, lambda reader: reader.sessions(project_id=2)),
         (ROWS, QUICK, lambda reader: reader.sessions(active=True)),
         (ROWS, QUICK, lambda reader: reader.children(
