@@ -396,17 +396,17 @@ def project_of_commits(
     if place.git and gone:
         with suppress(NotFound):
             said = git_output(place.root, "log", "--all", f"-{COMMITS}", "--format=%H %at")
-    for commit, at_s in map(str.split, (said or "").splitlines()):
-        at_ms, to_ms = int(at_s) * 1000, int(at_s) * 1000 + CALL_MS
-        for session in map(reader.session, reader.sessions_between(at_ms, to_ms)):
-            if session is None or session.project_id not in gone:
-                continue
-            ran = reader.recorded_near(session.id, from_ms=at_ms, to_ms=to_ms, kind="command")
-            bodies = [one.event.body for one in ran if isinstance(one.event.body, Command)]
-            printed = chain.from_iterable(printed_commits(body.output) for body in bodies)
-            if any(map(commit.startswith, printed)):
-                return gone[session.project_id]
-    return None
+    found = (
+        session.project_id
+        for commit, at_s in map(str.split, (said or "").splitlines())
+        for at_ms, to_ms in [(int(at_s) * 1000, int(at_s) * 1000 + CALL_MS)]
+        for session in map(reader.session, reader.sessions_between(at_ms, to_ms))
+        if session and session.project_id in gone
+        for one in reader.recorded_near(session.id, from_ms=at_ms, to_ms=to_ms, kind="command")
+        if isinstance(one.event.body, Command)
+        and any(map(commit.startswith, printed_commits(one.event.body.output)))
+    )
+    return gone.get(next(found, 0))
 
 
 def _calls_git(newest: Sequence[Recorded], at_ms: int) -> bool:
