@@ -71,9 +71,13 @@ class WriteAheadLog:
     def is_replaced(self) -> bool:
         """Return True if the log that was seen first is gone, or is another file."""
         found = identity(self._path)
-        is_other = self._opened is not None and found != self._opened
-        self._opened = None if is_other else found
-        return is_other
+        if self._opened is None:
+            self._opened = found
+        return found != self._opened
+
+    def forget(self) -> None:
+        """Take the log that the next `is_replaced` sees for the one that was opened."""
+        self._opened = None
 
     def keep_small(self, writer: NumberedConnection, *, wait_ms: int) -> None:
         """Have a large log begin anew, if those who read are done in a moment; else later.
@@ -397,6 +401,7 @@ class SqliteStore:
                 self._generation += 1
                 self._close_readers()
                 self._writer.close()
+                self._wal.forget()
                 self.rescues += 1
                 opened = self._connect(cache_kib=WRITER_CACHE_KIB)
                 _prepare_writer(opened)
