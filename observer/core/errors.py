@@ -8,7 +8,10 @@ from typing import ClassVar
 
 
 class ObserverError(Exception):
-    """Something observer can explain: what happened, without a full stop, and what to do next."""
+    """Something observer can explain.
+
+    `message` is what happened, without a full stop, `hint` what to do next.
+    """
 
     exit_code: ClassVar[int] = 1
     code: ClassVar[str] = "error"

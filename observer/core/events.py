@@ -28,7 +28,10 @@ class SessionStart(Body, tag="session-start"):
 
 
 class SessionEnd(Body, tag="session-end"):
-    """A session is over; `uncommitted` are its changed files, None if git was not asked."""
+    """A session is over, by the client's word, or `idle` by the daemon's.
+
+    `uncommitted` are its files that git found changed then; None where git was not asked.
+    """
 
     reason: str = ""
     uncommitted: tuple[str, ...] | None = None
