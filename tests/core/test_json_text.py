@@ -168,7 +168,7 @@ SHOWN = [
     (wording.listed(["a", "b", "c", "d", "e"]), "a, b, c and 2 more"),
     (wording.duration_text(-5), "0 ms"),
     (wording.duration_text(40), "40 ms"),
-    (wording.duration_text(3_140), "3.1 s"),
+    (wording.duration_text(31_400), "31.4 s"),
     (wording.duration_text(125_000), "2 min"),
     (wording.duration_text(7_500_000), "2 h 5 min"),
     (wording.base_name("a/b.py"), "b.py"),
