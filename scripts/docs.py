@@ -189,7 +189,7 @@ def client_runs() -> None:
 def schema() -> None:
     """Print the tables of the database with the meaning of each column."""
     found: dict[str, list[tuple[str, str, str]]] = {}
-    for step in migrations("sqlite"):
+    for step in migrations():
         for name, body in re.findall(r"CREATE TABLE (\w+) \((.*?)\n\)", step.sql, re.DOTALL):
             found[name] = [_column(line) for line in body.splitlines() if _COLUMN.match(line)]
         for name, line in re.findall(r"ALTER TABLE (\w+) ADD COLUMN (.*)", step.sql):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from observer.store.pages import salvaged
 from observer.store.purging import packed_texts
-from observer.store.rows import unpacked_event
+from observer.store.rows import AROUND, EVENT_COLUMNS, event_json
 
 
 def legible(path: Path) -> bytes:
@@ -22,5 +22,7 @@ def legible(path: Path) -> bytes:
         for ending in ("", "-wal"):
             with suppress(FileNotFoundError):
                 shutil.copyfile(f"{path}{ending}", f"{copy}{ending}")
+        places = [EVENT_COLUMNS.index(name) for name in ("data", *AROUND)]
         rows = (row.values for row in salvaged(copy) if row.table == "event")
-        return b"\n".join((copy.read_bytes(), *map(unpacked_event, rows), *packed_texts(copy)))
+        events = (event_json(*(values[place] for place in places)) for values in rows)
+        return b"\n".join((copy.read_bytes(), *events, *packed_texts(copy)))

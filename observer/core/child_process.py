@@ -1,7 +1,7 @@
 """A process of our own that works for another one on another core; the two talk in messages.
 
-A message is its length in eight bytes, and then so many bytes. The process owns nothing: whoever
-started it can do without it, and it ends when its pipe does.
+A message is its length in eight bytes, and then so many bytes. Whoever started the process can do
+without it, and it ends when its pipe does.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ from threading import Timer
 from typing import IO, cast
 
 NICE = 3
-"""How much lower its priority is than that of the thread that starts it: of a busy processor it
-gets half as much. With 10 below the daemon's a backlog hardly moved next to other programs; see
-`observer.serve.worker.NICE`."""
+"""How much lower its priority is: half of a busy processor; with 10 a backlog hardly moved."""
 WAIT_S = 120.0
 """An answer that takes longer will never come."""
 
@@ -30,11 +28,9 @@ _log = logging.getLogger(__name__)
 
 
 class ChildProcess:
-    """The process, while there is one. One that failed is not started again.
+    """The process that runs a module's `main`, while there is one; `what` names it in the log.
 
-    Args:
-        module: its `main` is what the process runs; see `serve`.
-        what: names it in the log, as in ``"the process that …"``.
+    One that failed is not started again.
     """
 
     def __init__(self, module: str, *, what: str) -> None:
@@ -48,28 +44,26 @@ class ChildProcess:
         """Whether there is a process, or was one whose end nobody has noticed."""
         return self._process is not None
 
-    @property
-    def may_start(self) -> bool:
-        """Whether there is none, and none has failed."""
-        return self._process is None and self._is_reliable
-
-    def start(self) -> None:
-        """Start the process, where it `may_start`; one that cannot start is not tried again."""
+    def start(self) -> bool:
+        """Start the process; return False, and do nothing, if there is one or one has failed."""
+        if self._process is not None or not self._is_reliable:
+            return False
         try:
             self._process = subprocess.Popen(  # noqa: S603 - ourselves
                 self._command, stdin=PIPE, stdout=PIPE
             )
         except OSError as error:
             self._give_up(f"cannot start: {error.strerror}")
-            return
+            return False
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, self._process.pid, os.nice(0) + NICE)
+        return True
 
     def send(self, message: bytes, *, is_last: bool = False) -> None:
         """Send a message if there is a process; it ends once it has answered the last one."""
         if self._process is None:
             return
-        pipe = _pipe(self._process.stdin)
+        pipe = cast("IO[bytes]", self._process.stdin)
         with suppress(BrokenPipeError):  # whoever waits for the answer notices
             write_message(pipe, message)
         if is_last:
@@ -83,7 +77,7 @@ class ChildProcess:
         patience = Timer(WAIT_S, self._process.kill)
         patience.start()
         try:
-            message = read_message(_pipe(self._process.stdout))
+            message = read_message(cast("IO[bytes]", self._process.stdout))
         finally:
             patience.cancel()
         if not message:
@@ -97,9 +91,9 @@ class ChildProcess:
         if self._process is None:
             return
         self._process.kill()
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in filter(None, (self._process.stdin, self._process.stdout)):
             with suppress(BrokenPipeError):
-                _pipe(pipe).close()
+                pipe.close()
         self._process.wait()
         self._process = None
 
@@ -116,20 +110,15 @@ def read_message(stream: IO[bytes]) -> bytes:
 
 
 def write_message(stream: IO[bytes], message: bytes) -> None:
-    """Write a message, and let it be read.
-
-    Raises:
-        BrokenPipeError: nobody is there to read it.
-    """
+    """Write a message, and let it be read. Raises BrokenPipeError: nobody is there to read it."""
     stream.write(len(message).to_bytes(_LENGTH_BYTES, "big") + message)
     stream.flush()
 
 
 def serve(answer: Callable[[bytes], Iterable[bytes]], *, into: IO[bytes] | None = None) -> None:
-    """Answer each message of standard input on standard output, until there are no more.
+    """Answer each message of standard input on standard output, or `into` another process.
 
-    What runs in the process calls it. Cyclic garbage is not collected: it is short-lived. The
-    answers are closed at the end, also those `into` another process.
+    Until there are no more; then that is closed. Cyclic garbage is not collected.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for the daemon, whose end is ours
     gc.disable()
@@ -140,10 +129,7 @@ def serve(answer: Callable[[bytes], Iterable[bytes]], *, into: IO[bytes] | None 
 
 
 def piped(module: str, main: str, answer: Callable[[bytes], Iterable[bytes]]) -> None:
-    """Answer as `serve` does, taken further by a process that runs another `main`.
-
-    It writes where this one would, and this one ends as it does.
-    """
+    """Answer as `serve` does into a process that runs another `main`, and end as it does."""
     with subprocess.Popen(  # noqa: S603 - ourselves
         _command(module, main), stdin=PIPE, stdout=sys.stdout
     ) as process:
@@ -154,7 +140,3 @@ def piped(module: str, main: str, answer: Callable[[bytes], Iterable[bytes]]) ->
 
 def _command(module: str, main: str) -> tuple[str, ...]:
     return sys.executable, "-P", "-c", f"from {module} import {main}; {main}()"
-
-
-def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-    return cast("IO[bytes]", stream)  # asked for when the process was started

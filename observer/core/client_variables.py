@@ -1,7 +1,6 @@
-"""Variables of the environment in which the asking client runs, as `observer mcp` passes them on.
+"""Variables of the asking client, as `observer mcp` passes them on (`observer.local.pump`).
 
-`observer.local.pump.PASSED_ON` says which these are. They belong to a task and the threads
-that it asks; a client over HTTP has none.
+They belong to a task and the threads that it asks; a client over HTTP has none.
 """
 
 from __future__ import annotations
@@ -19,10 +18,7 @@ def enter(variables: Iterable[str]) -> None:
 
 
 def client_number(name: str, default: float, *, most: float) -> float:
-    """Return a variable of the asking client as a number from 0 to `most`.
-
-    The default is returned where it is not set, or no number.
-    """
+    """Return a variable of the asking client as a number from 0 to `most`, else the default."""
     try:
         number = float(client_variable(name) or default)
     except ValueError:

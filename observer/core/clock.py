@@ -15,10 +15,7 @@ def now_ms() -> int:
 
 
 def iso_ms(text: str) -> int | None:
-    """Return a time in ISO 8601 as UTC milliseconds, also before 1970; None if it is none.
-
-    Without a zone it is UTC.
-    """
+    """Return an ISO 8601 time, without a zone in UTC, as UTC milliseconds; None if it is none."""
     try:
         moment = datetime.fromisoformat(text)
         return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -1,7 +1,6 @@
 """Settings: defaults, then `config.toml` in the home, then `OBSERVER_<NAME>` in the environment.
 
-An unknown key is an error, so that a misspelt setting never passes for one that works. Limits by
-which memory is deleted hold only once somebody has confirmed them.
+An unknown key is an error. Limits by which memory is deleted hold only once they are confirmed.
 """
 
 from __future__ import annotations
@@ -144,25 +143,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings by which memory is deleted; the defaults delete nothing."""
-
-    retention_days: int = 0
-    retention_by_type: tuple[str, ...] = ()
-    retention_by_folder: tuple[str, ...] = ()
-    max_home_mb: int = 0
-
-
-LIMITS = Limits.__struct_fields__
-_KEEP_ALL = {field.name: field.default for field in msgspec.structs.fields(Limits)}
+LIMITS = ("retention_days", "retention_by_type", "retention_by_folder", "max_home_mb")
+"""The settings by which memory is deleted; the defaults delete nothing."""
+_KEEP_ALL = {name: getattr(Settings(), name) for name in LIMITS}
 
 
 def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
-    """Read the settings in force: those that are written, without limits that wait.
-
-    Raises:
-        ConfigInvalid: as `written`.
-    """
+    """Read the settings in force, without limits that wait. Raises ConfigInvalid, as `written`."""
     settings = written(home, environ)
     if unconfirmed(home, settings):
         return msgspec.structs.replace(settings, **_KEEP_ALL)
@@ -172,13 +159,12 @@ def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
 def unconfirmed(home: Home, settings: Settings) -> tuple[str, ...]:
     """Return the limits that wait to be confirmed, as `observer config set` takes them.
 
-    Nothing is deleted by any limit while one of them waits: each shows only together with the
-    others what goes. None waits where they delete nothing.
+    Nothing is deleted by any while one waits. None waits where they delete nothing.
     """
     given = {name: getattr(settings, name) for name in LIMITS}
     if given == _KEEP_ALL:
         return ()
-    known = msgspec.structs.asdict(_confirmed(home))
+    known = _confirmed(home)
     return tuple(
         shlex.join((name, *(value or [""] if name in LISTS else [str(value)])))
         for name, value in given.items()
@@ -187,29 +173,24 @@ def unconfirmed(home: Home, settings: Settings) -> tuple[str, ...]:
 
 
 def confirm(home: Home, name: str, value: object) -> None:
-    """Note that somebody has seen what one limit deletes, and agreed.
-
-    Raises:
-        OSError: the home cannot be written.
-    """
-    known = msgspec.to_builtins(_confirmed(home)) | {name: value}
+    """Note that somebody has seen what one limit deletes, and agreed. Raises OSError."""
     fresh = home.confirmed.with_suffix(".new")
-    fresh.write_bytes(msgspec.json.encode(known))
+    fresh.write_bytes(msgspec.json.encode(_confirmed(home) | {name: value}))
     fresh.replace(home.confirmed)
 
 
-def _confirmed(home: Home) -> Limits:
+def _confirmed(home: Home) -> dict[str, Any]:
+    known = Settings()
     with suppress(OSError, msgspec.MsgspecError):
-        return decode_json(read_plain(home.confirmed), Limits)
-    return Limits()
+        known = decode_json(read_plain(home.confirmed), Settings)
+    return {name: getattr(known, name) for name in LIMITS}
 
 
 def written(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
     """Read the settings as they are written, whether or not limits among them wait.
 
-    Raises:
-        ConfigInvalid: the file is not TOML, or a key or value of it or of the environment is not
-            one of ours; names which.
+    Raises ConfigInvalid: the file is not TOML, or a key or value there or in the environment is not
+    one of ours; names which.
     """
     try:
         values: dict[str, Any] = tomllib.loads(read_plain(home.config).decode())
@@ -240,10 +221,7 @@ def written(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
 
 
 def owner(settings: Settings) -> str:
-    """Return the name under which this user's personal notes are kept.
-
-    Not from `$USER`: the daemon and a shell that calls it must agree.
-    """
+    """Return the name under which this user's personal notes are kept, whatever `$USER` says."""
     try:
         return settings.owner or pwd.getpwuid(os.getuid()).pw_name
     except KeyError:  # a container's user without an entry
@@ -253,8 +231,7 @@ def owner(settings: Settings) -> str:
 def check(values: Mapping[str, Any], *, source: str) -> Settings:
     """Turn plain values into settings, numbers and lists in strings included.
 
-    Raises:
-        ConfigInvalid: an unknown key or a value out of range; the message names `source`.
+    Raises ConfigInvalid: an unknown key or a value out of range; the message names `source`.
     """
     unknown = sorted(set(values) - set(Settings.__struct_fields__))
     if unknown:

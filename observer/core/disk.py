@@ -1,10 +1,7 @@
 """How the spool touches the disk: durable writes, bounded reads, deletion in the background.
 
-Where freed blocks are discarded at once, deleting a small file waits longer for the device than
-the whole of storing its event takes. What the end of a process leaves undeleted has no name in
-`new/`, so it is not an event, and is swept away later.
-
-What the spool hands out, and the form in which hooks, shells and programs put it in.
+Where freed blocks are discarded at once, deleting a small file takes longer than storing its event.
+What the end of a process leaves undeleted has no name in `new/`, and is swept away later.
 """
 
 from __future__ import annotations
@@ -35,19 +32,14 @@ class UnexpectedFile(Exception):
 
 
 def is_unreadable(error: OSError) -> bool:
-    """Return True if the medium does not give a file's bytes, however often they are asked for.
-
-    It may another day, so the file stays; but what else waits must not wait for it.
-    """
+    """Return True if the medium does not give a file's bytes, so that others need not wait."""
     return error.errno == errno.EIO
 
 
 def open_plain(path: str | Path) -> tuple[int, os.stat_result]:
     """Open a plain file for reading, for the caller to close; follow no link, wait for no writer.
 
-    Raises:
-        FileNotFoundError: it is gone.
-        Foreign: it is not a plain file, or not ours to read.
+    Raises FileNotFoundError; UnexpectedFile: it is not a plain file, or not ours to read.
     """
     try:
         # Without O_NONBLOCK, opening a FIFO waits for a writer that never comes.
@@ -64,12 +56,7 @@ def open_plain(path: str | Path) -> tuple[int, os.stat_result]:
 
 
 def read(path: str | Path) -> tuple[bytes, str]:
-    """Return a file's bytes and no fault, or its head and the reason for the rest missing.
-
-    Raises:
-        FileNotFoundError: it is gone.
-        Foreign: it is not a plain file, or not ours to read.
-    """
+    """Return a file's bytes, or its head and why the rest is missing; raise as `open_plain`."""
     handle, status = open_plain(path)
     try:
         if status.st_size > LARGEST_BYTES:
@@ -83,9 +70,7 @@ def read(path: str | Path) -> tuple[bytes, str]:
 def create(path: Path, data: bytes) -> None:
     """Write a new file of mode 0600 and see it on the disk; never touch one that exists.
 
-    Raises:
-        FileExistsError: the name is taken.
-        OSError: the disk is full or read-only; nothing is left under the name.
+    Raises FileExistsError; OSError: the disk is full or read-only, and nothing is left.
     """
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -101,11 +86,7 @@ def create(path: Path, data: bytes) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes that lock the same file or folder out meanwhile; a file is made.
-
-    Raises:
-        OSError: it cannot be opened, or locked.
-    """
+    """Keep others out that lock the same file or folder; a file is made. Raises OSError."""
     flags = os.O_RDONLY | os.O_DIRECTORY if path.is_dir() else os.O_RDWR | os.O_CREAT
     handle = os.open(path, flags | os.O_CLOEXEC, 0o600)
     try:
@@ -158,16 +139,14 @@ class Deleter:
         threading.Thread(target=self._work, name="spool-disposal", daemon=True).start()
 
     def _work(self) -> None:
-        while path := self._next():
+        while True:
+            with self._lock:
+                if not self._paths:
+                    self._is_working = False
+                    return
+                path = self._paths.popleft()
             with suppress(OSError):  # nobody is left to report it to; it will be swept
                 remove(path)
-
-    def _next(self) -> str:
-        with self._lock:
-            if self._paths:
-                return self._paths.popleft()
-            self._is_working = False
-            return ""
 
 
 def remove(path: str | Path) -> None:
@@ -177,11 +156,10 @@ def remove(path: str | Path) -> None:
 
 
 class SpoolEntry(NamedTuple):
-    """One envelope that waits to be stored.
+    """One envelope that waits to be stored; its `id` is unique for ever, and its event's.
 
-    `id` is unique for ever and becomes the event's id. `end` is the offset behind the record in a
-    shell's log, None for a file of its own. `fault` is empty, or says why `data` is only the head
-    of something that cannot be decoded.
+    `end` is the offset behind the record in a shell's log, None for a file of its own. `fault` is
+    empty, or says why `data` is only the head of something that cannot be decoded.
     """
 
     id: str
@@ -195,11 +173,8 @@ class SpoolEntry(NamedTuple):
 def envelope(fields: Mapping[str, str], payload: bytes) -> bytes:
     """Return an envelope around a payload.
 
-    Bytes of file names survive as `os.fsdecode` gave them; any other lone surrogate turns the
-    whole header's strays into `?`.
-
-    Raises:
-        ValueError: a name is empty or holds `=`, or a name or a value holds a NUL.
+    Bytes of file names survive as `os.fsdecode` gave them; another lone surrogate turns all strays
+    of the header into `?`. Raises ValueError: `=` in a name or none, a NUL in a name or a value.
     """
     lines = ["OBS1"]
     for name, value in fields.items():

@@ -1,7 +1,4 @@
-"""The one error root: what happened, what to do next, and the exit code for scripts.
-
-Raise where it is found; render once, in `observer.tools.render`.
-"""
+"""The one error root: what happened, what to do next, and the exit code for scripts."""
 
 from __future__ import annotations
 
@@ -13,9 +10,7 @@ from typing import ClassVar
 class ObserverError(Exception):
     """Something observer can explain.
 
-    Args:
-        message: what happened, one sentence without a full stop.
-        hint: what to do next, in the imperative; empty if nothing can be done.
+    `message` is what happened, without a full stop, `hint` what to do next.
     """
 
     exit_code: ClassVar[int] = 1
@@ -136,8 +131,7 @@ class Undecodable(ObserverError):
 _IN_THE_WAY = frozenset(
     {errno.EEXIST, errno.EINVAL, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
 )
-"""What is there is a folder, a FIFO, a link to itself … where a file has to be, or a file instead
-of a folder."""
+"""A folder, a FIFO, a link to itself … is where a file has to be, or a file instead of a folder."""
 
 
 def remedy(error: OSError, otherwise: str) -> str:

@@ -185,10 +185,7 @@ class Rewrite(Body, tag="rewrite"):
 
 
 class Reference(Value):
-    """What one item has to do with another, by its id: `supersedes`, `amends`, `evidence` ….
-
-    `hash` and `excerpt` say what the other one said then, where that matters.
-    """
+    """What an item has to do with another, such as `amends`, and what that said, if it matters."""
 
     kind: str = "explicit"
     item: int = 0
@@ -199,8 +196,7 @@ class Reference(Value):
 class Remember(Body, tag="remember"):
     """A note recorded on purpose. `key` makes it an upsert within its scope and owner.
 
-    `owner` is whose note it is where `scope` is personal. Without a `layer` the type decides it.
-    `expires_ms` is when it stops to hold; `metadata` is a JSON object as text.
+    Without a `layer` the type decides it. `metadata` is a JSON object as text.
     """
 
     content: str
@@ -219,10 +215,9 @@ class Remember(Body, tag="remember"):
 
 
 class Revise(Body, tag="revise"):
-    """A note was changed by its exact id; what is None stays as it is.
+    """A note was changed by its exact id; what is None stays, with a `scope` it is not personal.
 
-    An `expires_ms` of 0 means never. `links` are all explicit ones that it has from now on. With a
-    `scope` it is no longer personal.
+    An `expires_ms` of 0 means never. `links` are all explicit ones that it has from now on.
     """
 
     item: int
@@ -271,10 +266,7 @@ class Enriched(Body, tag="enriched"):
 
 
 class Triage(Body, tag="triage"):
-    """A signal was judged: its id and what it said, and what became of it.
-
-    `owner` is who judged it: signals follow from the notes that somebody may see.
-    """
+    """A signal was judged by its `owner`: its id and what it said, and what became of it."""
 
     signal: int
     status: Literal["new", "snoozed", "dismissed", "minted"]
@@ -288,8 +280,7 @@ class Shared(Body, tag="shared"):
     """What another home says of one of its items: how it is, or, without `item`, that it is gone.
 
     It came as record `sequence` of `origin` by `share`, which is the share's key. `uuid` is the
-    item's in all homes, `person` whose words they are; `item` has the fields of `model.Item`, but
-    for those that only its own machine knows.
+    item's in all homes, `person` whose words they are; `item` has fields of `model.Item`.
     """
 
     share: str
@@ -321,12 +312,12 @@ def kind_of(body: Body) -> str:
 
 
 class Event(Value):
-    """One decoded event. Redacted from the moment it leaves `redaction.redact`.
+    """One decoded event, redacted from the moment it leaves `redaction.redact`.
 
     `id` is the spool entry's name, unique for ever; `session` is the client's own id of it. `dedup`
     is equal for two reports of one event of a project; `route` is the hook that reported it. Where
-    it is known, `branch` was checked out ("" for a detached HEAD), `since` is the commit before;
-    `model`, `trace` (a W3C traceparent) and `remote` (of the repository) are of the work.
+    known, `branch` was checked out ("" for a detached HEAD), `since` is the commit before; `model`,
+    `trace` (a W3C traceparent) and `remote` (of the repository) are of the work.
     """
 
     id: str

@@ -25,11 +25,10 @@ class Filters(Value):
     """What an item must be to count; an empty field does not restrict.
 
     `since_ms` is inclusive, `until_ms` exclusive, both of `created_ms`; with `before_id` items of
-    that very millisecond count whose id is lower, so that a list goes on behind an item. `files`
-    are paths as items name them, or their ends (`rank.py`, `recall/rank.py`), or folders
-    (`recall/`): an item that touched one of them counts. `owner` hides personal items of everybody
-    else, but for those with `owner_tag`; an empty owner sees no personal item. Of several `tags` an
-    item must have all.
+    that very millisecond count whose id is lower. `files` are paths as items name them, or their
+    ends (`rank.py`), or folders (`recall/`): one of them is touched. `owner` hides personal items
+    of everybody else, but for those with `owner_tag`; an empty owner sees none. All `tags` must be
+    there.
     """
 
     project_id: int | None = None
@@ -63,7 +62,11 @@ class Filters(Value):
     def admits(self, item: Item) -> bool:
         """Return True if an item is admitted."""
         return (
-            self._admits_place(item)
+            item.project_id not in self.without
+            and (
+                self.project_id in {None, item.project_id}
+                or (self.with_global and item.project_id is None)
+            )
             and (not self.kinds or item.kind in self.kinds)
             and (not self.types or item.type in self.types)
             and (not self.categories or item.category in self.categories)
@@ -84,16 +87,17 @@ class Filters(Value):
             and is_visible(item, self.owner, self.owner_tag)
             and (
                 not self.files
-                or any(touches(path, wanted) for path in _paths(item) for wanted in self.files)
+                or any(
+                    touches(path, wanted)
+                    for path in (
+                        *item.files_modified,
+                        *item.files_read,
+                        *(each.path for each in item.validity if each.path),
+                    )
+                    for wanted in self.files
+                )
             )
         )
-
-    def _admits_place(self, item: Item) -> bool:
-        if item.project_id in self.without:
-            return False
-        if self.project_id is None or item.project_id == self.project_id:
-            return True
-        return self.with_global and item.project_id is None
 
 
 def commit_author(item: Item) -> str:
@@ -102,10 +106,7 @@ def commit_author(item: Item) -> str:
 
 
 def is_visible(item: Item, owner: str, owner_tag: str = "") -> bool:
-    """Return True if an owner may see an item: personal ones are one's own; no owner sees none.
-
-    Those with the tag that stands for the owner are everybody's to whom it is given.
-    """
+    """Return True if an owner may see an item: a personal one by its owner, or the owner's tag."""
     return item.scope != "personal" or "" != item.owner == owner or "" != owner_tag in item.tags
 
 
@@ -124,8 +125,3 @@ def touches(path: str, wanted: str) -> bool:
     """
     inside, around = f"/{path.strip('/')}/", f"/{wanted.strip('/')}/"
     return around in inside
-
-
-def _paths(item: Item) -> tuple[str, ...]:
-    moved = (each.path for each in item.validity if each.path)
-    return (*item.files_modified, *item.files_read, *moved)

@@ -1,10 +1,4 @@
-"""JSON as clients write it, and as a person reads it.
-
-`load` also parses what a strict parser refuses: payloads of hooks and lines of MCP are such JSON.
-`plain` shows what a tool was given and what it answered without the brackets:
-`{"title": "Slow", "labels": ["a", "b"]}` is title: Slow and labels: a, b. Text that is not
-JSON stays as it is.
-"""
+"""JSON as clients write it, which a strict parser refuses, and as a person reads it."""
 
 from __future__ import annotations
 
@@ -26,15 +20,9 @@ _decode = msgspec.json.Decoder().decode
 
 
 def load(data: bytes | str) -> Any:  # noqa: ANN401 - any JSON value
-    """Parse JSON as clients write it; an integer beyond 64 bits becomes a float.
+    """Parse JSON as clients write it, repaired; an integer beyond 64 bits becomes a float.
 
-    A byte order mark, bytes that are not UTF-8, halves of surrogate pairs (a client that cut a
-    string in the middle of an emoji) and unknown escapes (a program that replaced secrets in the
-    text of the JSON) cost their character, not the whole.
-
-    Raises:
-        ValueError: not JSON.
-        RecursionError: nested beyond the interpreter's limit.
+    Raises ValueError: not JSON; RecursionError: nested beyond the interpreter's limit.
     """
     try:
         return orjson.loads(data)
@@ -46,10 +34,8 @@ def load(data: bytes | str) -> Any:  # noqa: ANN401 - any JSON value
 def dump(value: object) -> bytes:
     """Return untyped JSON, compact.
 
-    Raises:
-        TypeError: the value is not JSON.
-        RecursionError: nested beyond the interpreter's limit.
-        UnicodeEncodeError: a string holds half of a surrogate pair.
+    Raises TypeError: it is not JSON; RecursionError: it is nested beyond the interpreter's limit;
+    UnicodeEncodeError: a string holds half of a surrogate pair.
     """
     try:
         return orjson.dumps(value)
@@ -60,8 +46,8 @@ def dump(value: object) -> bytes:
 def repair_encoding(data: bytes) -> bytes:
     """Return JSON without a byte order mark, and U+FFFD for what is not a character.
 
-    These are bytes that are not UTF-8, and halves of surrogate pairs, as a client writes them that
-    cut a string in the middle of an emoji. A backslash that begins no escape stands for itself.
+    These are bytes that are not UTF-8 and halves of surrogate pairs, such as of an emoji that was
+    cut. A backslash that begins no escape stands for itself.
     """
     data = data.decode("utf-8-sig", "replace").encode()
     return _ESCAPE.sub(lambda found: _REPAIRED.get(found.lastgroup or "", found[0]), data)
@@ -113,10 +99,7 @@ def texts_in(text: str) -> str:
 
 
 def strings(value: object, field: str = "", *, names: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield each string in a value as JSON has them, behind the name of its field, in order.
-
-    With `names` those of fields are among them, each before what it names.
-    """
+    """Yield each string in JSON behind its field's name, with `names` also that name before it."""
     if isinstance(value, str):
         yield field, value
     elif isinstance(value, dict):

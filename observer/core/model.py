@@ -23,9 +23,8 @@ class Place(Value):
     """What the file system says about a folder: the evidence from which a project is recognised.
 
     `root` is the git work tree, or the folder itself; all worktrees share `common_dir`. `inode` is
-    `device:inode[:generation]` of that (without git, of `root`) and survives a rename.
-    `remotes` are normalised, origin first. `marker` is the file that makes a project of a folder
-    without git, e.g. `package.json`. `name` is what its policy calls it.
+    `device:inode[:generation]` of that (without git, of `root`). `remotes` are normalised, origin
+    first. `marker` makes a project of a folder without git; `name` is what its policy calls it.
     """
 
     root: str
@@ -62,7 +61,7 @@ UNASSIGNED = 1
 class Recorded(Value):
     """An event in its place in the log. `seq` grows by one an event and is never reused.
 
-    `root` was the project's folder. Items are derived by `order`, if `StoreReader.by_time` set one.
+    `root` was the project's folder. Items are derived by `order`, where one is set.
     """
 
     seq: int
@@ -76,10 +75,7 @@ class Recorded(Value):
 
 
 class Receipt(Value):
-    """What became of an event: its place in the log, its project, the item it made or changed.
-
-    All are None when it was known already (`known` is its id in the log), or was left out.
-    """
+    """What became of an event: its place, project, item; None if `known` by an id or left out."""
 
     seq: int | None = None
     item: int | None = None
@@ -88,8 +84,6 @@ class Receipt(Value):
     is_purged: bool = False
     is_expired: bool = False
 
-
-# --- what is recalled ----------------------------------------------------------------------------
 
 ItemKind = Literal["observation", "record", "summary", "note", "inference"]
 Slot = Literal["observation", "summary", "arc", "extra"]
@@ -103,11 +97,7 @@ _SLOTS: dict[Slot, int] = {"observation": 0, "summary": 1, "arc": 2, "extra": 3}
 
 
 def item_id(seq: int, slot: Slot = "observation") -> int:
-    """Return the id of the item that an event gives rise to.
-
-    Ids follow from the log alone, so a rebuild hands out the same ones: handles that an agent
-    wrote down stay valid.
-    """
+    """Return the id of the item that an event gives rise to, the same in a rebuild."""
     return seq * 4 + _SLOTS[slot]
 
 
@@ -151,11 +141,10 @@ class SummaryFields(Value):
 
 
 class Link(Value):
-    """What an item has to do with another one.
+    """What an item has to do with another one, such as `fixes`, `evidence` or `reverts`.
 
-    `kind` is a verb or a noun of the item that holds it: `fixes`, `evidence`, `reverts`,
-    `replaces`, `supersedes` … `target` is the other item's id, 0 where only its `title` is known.
-    `hash` and `excerpt` are of what the other one said when the link was made, empty for most.
+    `target` is the other item's id, 0 where only its `title` is known. `hash` and `excerpt` are of
+    what the other one said when the link was made, empty for most.
     """
 
     kind: str
@@ -177,10 +166,7 @@ FORMERLY = "formerly"
 
 
 class Enrichment(Value):
-    """What a language model wrote about an item, beside the item's own words.
-
-    `as_of_ms` is the item's `updated_ms` as the model read it, `at_ms` when that was.
-    """
+    """What a language model wrote at a time about an item, whose `updated_ms` was `as_of_ms`."""
 
     model: str
     at_ms: int
@@ -218,9 +204,9 @@ Reason = _Moved | Literal["superseded", "supersedes", "amended", "amends"]
 class Validity(Value):
     """What must be said of an item beside what it says, since the world moved on.
 
-    `subject` is the symbol or file that it is about, `path` where that file is now. `commit` did
-    it, `since_ms` is when; `share` is the part of what the item touched. `branch` is where the
-    item holds, if not here. `target` is the newer or older item; `subject` begins with its id.
+    `subject` is the symbol or file that it is about, or begins with the id of the newer or older
+    item `target`; `path` is where the file is now. `commit` did it, `since_ms` is when; `share` is
+    the part of what the item touched. `branch` is where the item holds, if not here.
     """
 
     reason: Reason
@@ -237,11 +223,9 @@ class Item(Value):
     """Anything that can be recalled. Paths are relative to the project's root where inside it.
 
     `discovery_tokens` estimates what the original cost the agent: characters / 4, rounded up.
-    `folded` counts the events that this item stands for. `signature` is the normalised error
-    that it is about, the same in another month or project; empty where there is none. `file` is the
-    absolute path of the file that a note is kept as, if it is. `person` is who shared it, empty for
-    what is this home's own. `validity` is no part of what is stored: whoever reads an item says so,
-    as it looks from a work tree.
+    `folded` counts the events that this item stands for, `signature` is the normalised error that
+    it is about. `file` is the absolute path of the file that a note is kept as, `person` who shared
+    it, empty for this home's own. `validity` is not stored: it is as seen from a work tree.
     """
 
     id: int
@@ -310,10 +294,7 @@ COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 
 
 def columns_of(item: Item) -> tuple[str, ...]:
-    """Return what of an item is searched, in the order of `COLUMNS`.
-
-    What a model wrote is searched with the narrative and the concepts.
-    """
+    """Return what of an item is searched, by `COLUMNS`, with what a model wrote."""
     files = dict.fromkeys((*item.files_modified, *item.files_read))
     narrative, concepts = item.narrative, item.concepts
     if wrote := item.enrichment:
@@ -330,10 +311,7 @@ def columns_of(item: Item) -> tuple[str, ...]:
 
 
 class ItemChange(Value):
-    """An item as it is since the change of that number; without `item` it is deleted.
-
-    `vector` is its meaning in eight bits a dimension, None where it has none yet.
-    """
+    """An item since a change, None if deleted; its vector in eight bits a dimension, or None."""
 
     change: int
     id: int
@@ -344,7 +322,7 @@ class ItemChange(Value):
 class Session(Value):
     """One run of one client in one project. `id` is the `seq` of its first event.
 
-    `state` is the interpreter's own memory of the session (JSON), opaque to everyone else.
+    `state` is the interpreter's own memory of the session, opaque to everyone else.
     """
 
     id: int

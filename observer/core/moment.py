@@ -51,7 +51,7 @@ def day(at_ms: int) -> str:
 def minute(at_ms: int) -> str:
     """Return a time to the minute: ``2026-11-21 09:12Z``, or the local ``2026-11-21 10:12``.
 
-    A local time has its zone behind it where that is not the present one, as in another season.
+    A local time has its zone behind it where that is not the present one.
     """
     if not _IS_LOCAL.get():
         return f"{iso(at_ms)[:16].replace('T', ' ')}Z"
@@ -72,11 +72,7 @@ def span(from_ms: int, to_ms: int) -> str:
 
 
 def coming_ms(text: str, *, now_ms: int) -> int | None:
-    """Return a future time: as `moment_ms`, but ``30d`` counts from now.
-
-    Raises:
-        BadInput: it is malformed, or not in the future.
-    """
+    """Return a future time as `moment_ms`, ``30d`` from now. Raises BadInput, if past too."""
     at_ms = moment_ms(text, now_ms=now_ms)
     if at_ms is not None and _AGO.fullmatch(text.strip()):
         at_ms = 2 * now_ms - at_ms
@@ -90,10 +86,8 @@ def coming_ms(text: str, *, now_ms: int) -> int | None:
 def moment_ms(text: str, *, now_ms: int) -> int | None:
     """Return a time such as ``2026-11-21``, ``2026-11-21T09:30`` or ``7d`` (ago) in ms, UTC.
 
-    A time without a zone is in the one that times are shown in. Empty text gives None.
-
-    Raises:
-        BadInput: it is malformed.
+    Without a zone it is in the one that times are shown in. Empty text gives None. Raises BadInput:
+    it is malformed.
     """
     if not (clean := text.strip()):
         return None

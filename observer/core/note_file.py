@@ -1,7 +1,4 @@
-"""Notes that are kept as Markdown files: where a file is, and what its lines state.
-
-Times are integer UTC milliseconds (`*_ms`).
-"""
+"""Notes that are kept as Markdown files: where a file is, and what its lines state."""
 
 from __future__ import annotations
 
@@ -9,10 +6,7 @@ from observer.core.value import Value
 
 
 class Claim(Value):
-    """One statement; its text contains its `tags` as `#tag`, but not its `context`.
-
-    `category` is empty where the line names none.
-    """
+    """One statement; its text contains its `tags` as `#tag`, but not its `context`."""
 
     category: str
     text: str
@@ -31,11 +25,10 @@ class Relation(Value):
 class NoteFile(Value):
     """What the store knows of the file of a note, as of the last time it was read.
 
-    `item` is the id of the note. `folder` is the absolute path of its note folder, `path` the
-    file's inside it, with forward slashes. `permalink` is unique in the folder and stays when the
-    file moves. `checksum` is the SHA-256 of the file's bytes, as hex; it is empty where the note
-    was lost from the store (a rebuild, a restored backup), so that the file is read again.
-    `gone_ms` is since when the file is missing, None while it is there.
+    `folder` is the absolute path of its note folder, `path` the file's inside it, with forward
+    slashes. `permalink` is unique in the folder and stays when the file moves. `checksum` is the
+    SHA-256 of the file's bytes, as hex; empty where the store lost the note, so that it is read
+    again. `gone_ms` is since when the file is missing, None while it is there.
     """
 
     item: int
@@ -54,10 +47,7 @@ class NoteFile(Value):
 
 
 class NoteFileContent(Value):
-    """What a note states; all without secrets, as it is stored.
-
-    `aliases` are its other names: those of the frontmatter, and its file's where the title differs.
-    """
+    """What a note states, redacted; `aliases` are its other names, of frontmatter and file."""
 
     claims: tuple[Claim, ...] = ()
     relations: tuple[Relation, ...] = ()

@@ -1,8 +1,4 @@
-"""Recognizes observer's own MCP tools, in every client's spelling.
-
-Part of decoding (step 3). What our tools are asked and what they answer is in the memory already:
-a copy of it would be found in place of the answer.
-"""
+"""Recognizes observer's own MCP tools, in every client's spelling: their answers are no events."""
 
 from __future__ import annotations
 
@@ -38,10 +34,7 @@ _SPELLED = re.compile(
     rf"(?:(?:mcp|functions|tools|plugin_[a-z0-9]\w{{0,60}}?)_)*observer(?:_[a-z0-9]\w{{0,60}}?)??"
     rf"_({_NAMES})"
 )
-"""A name of ours behind a server's, with `_` for whatever sign the client puts between them.
-
-The longest name is the tool's: `delete_project` is not `project` of a server `observer_delete`.
-"""
+"""A name of ours behind a server's, with `_` for any sign between; the longest name counts."""
 _SERVER_BEHIND = re.compile(
     r"(?:MCP:)?\s*([\w-]+)\s*\(([\w-]+)(?:\s+MCP)?(?:\s+server)?\)", re.IGNORECASE
 )
@@ -49,10 +42,9 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 def own_tool_name(tool: str) -> str:
-    """Return the name of a tool of a server of ours; empty for others.
+    """Return the name of a tool of a server of ours, as `observer` or `observer-memex`; else "".
 
-    The server is called `observer` or `observer-memex`, `observer_memory` and the like. Where the
-    client leaves the server out, what may be a note is taken for one of ours.
+    Where the client leaves the server out, what may be a note is taken for one of ours.
 
     >>> own_tool_name("mcp__observer__search"), own_tool_name("MCP: get_note (observer-memex)")
     ('search', 'get_note')

@@ -36,89 +36,47 @@ class Home:
 
     root: Path
 
-    spool = _at("spool")
-    """Durable queue: `tmp/`, `new/`, `bad/` and `shell/`."""
-    database = _at("observer.db")
-    """The SQLite file."""
-    index = _at("index")
-    """What search looks things up in; derived from the database, and deleted without loss."""
-    backups = _at("backups")
-    """Copies of the database made before a migration, and of every config file we edited."""
-    context = _at("context")
-    """Ready-made context files, under a mirror of each project's path."""
-    hooks = _at("hooks")
-    """Installed hook scripts; their paths are in clients' configurations and never change."""
-    reminders = _at("reminders")
-    """Digests of the reminders that each session was shown, so that none is repeated."""
-    given = _at("given")
-    """Which items each session was given unasked, and when; see `local.given`."""
-    imports = _at("imports.json")
-    """Which sessions were imported from files, with the sizes and times of these."""
-    importing = _at("importing.json")
-    """The import that goes on in the background, and how far it is; gone once it is done."""
-    tombstones = _at("tombstones")
-    """What was purged, as keyed hashes, with their key; see `store.tombstones`."""
-    seen = _at("seen")
-    """Values that redaction recognised, as keyed hashes, with their key: `redaction.seen`."""
-    purging = _at("purging")
-    """What a purge that was begun still has to do; gone once it is done."""
-    cap = _at("cap.json")
-    """How near the home is to its greatest size, and what went; see `upkeep.size_cap`."""
-    expiring = _at("expiring")
-    """Where what stays is derived anew while something goes by age; see `upkeep.take_out`."""
-    workshop = _at(".bundle")
-    """Where a file of `backup` is packed or unpacked; a process that is killed leaves it."""
-    heads = _at("heads.json")
-    """Where HEAD of each work tree was seen last; see `serve.unreported`."""
-    damage = _at("damage")
-    """What a daemon found damaged and its successor has to repair; gone once it is repaired."""
-    losses = _at("losses.json")
-    """What was repaired, and which events were lost; see `upkeep.losses`."""
-    quiet = _at("quiet.json")
-    """Which clients were announced to have gone quiet; see `serve.contexts`."""
-    made_folders = _at("made-folders.json")
-    """Which folders installations made; see `clients.config_files.context`."""
-    installed_roots = _at("installed-roots")
-    """The repositories in whose own files something was installed, one a line."""
-    probes = _at("probes")
-    """Folders in which the doctor's probes happen; see `ingest.pipeline`."""
-    logs = _at("log")
-    """`daemon.log` (rotated) and `hooks.log`."""
-    refused = _at("log", "refused")
-    """Where hooks count the events that they could not write; see `local.refusals`."""
-    config = _at("config.toml")
-    """Settings in TOML; absent means defaults."""
-    confirmed = _at("confirmed.json")
-    """The limits that somebody has confirmed after seeing what they delete; see `config`."""
-    note_folders = _at("note-folders.json")
-    """Which folders are note folders; see `notes.folders.folders`."""
-    note_versions = _at("note-versions")
-    """What tools replaced, moved or deleted in note folders, by number, to be brought back."""
-    models = _at("models")
-    """The user's own models, a folder each."""
-    lock = _at("daemon.lock")
-    """The file whose `flock` the daemon holds while it lives."""
-    alive = _at("daemon.alive")
-    """Valid, by its time, while a daemon lives; see `upkeep.home_guard`."""
-    waking = _at("daemon.waking")
-    """Made by the hook that starts a daemon in place of one that died."""
-    web = _at("web.json")
-    """The port of the pages, and the key of the cookies that open them, mode 0600."""
-    web_secret = _at("web_secret")
-    """What a reverse proxy before the pages shows, mode 0600."""
-    token = _at("token")
-    """Bearer token of the TCP listener, mode 0600."""
-    llm_key = _at("llm_key")
-    """The key to a language model, written by the user, mode 0600."""
+    spool = _at("spool")  # Durable queue: `tmp/`, `new/`, `bad/` and `shell/`
+    database = _at("observer.db")  # The SQLite file
+    index = _at("index")  # What search looks things up in; made of the database anew without loss
+    backups = _at("backups")  # Copies of the database, and of config files that we edited
+    context = _at("context")  # Ready-made context files, under a mirror of each project's path
+    hooks = _at("hooks")  # Installed scripts, whose paths in clients' configurations never change
+    reminders = _at("reminders")  # Digests of the reminders that each session was shown
+    given = _at("given")  # Which items each session was given unasked, and when; see `local.given`
+    imports = _at("imports.json")  # Which sessions were imported from files, their sizes and times
+    importing = _at("importing.json")  # The import that goes on in the background, how far it is
+    tombstones = _at("tombstones")  # What was purged, as keyed hashes: see `store.tombstones`
+    seen = _at("seen")  # Values that redaction recognised, as keyed hashes: see `redaction.seen`
+    purging = _at("purging")  # What a purge that was begun still has to do; gone once it is done
+    cap = _at("cap.json")  # How near the home is to its greatest size: see `upkeep.size_cap`
+    expiring = _at("expiring")  # What stays while something goes by age: see `upkeep.take_out`
+    workshop = _at(".bundle")  # Where a file of `backup` is packed or unpacked
+    heads = _at("heads.json")  # Where HEAD of each work tree was seen last; see `serve.unreported`
+    damage = _at("damage")  # What a daemon found damaged and its successor has to repair
+    losses = _at("losses.json")  # What was repaired, which events were lost: see `upkeep.losses`
+    quiet = _at("quiet.json")  # Which clients were announced to have gone quiet
+    made_folders = _at("made-folders.json")  # Which folders installations made
+    installed_roots = _at("installed-roots")  # Repositories that something was installed in
+    probes = _at("probes")  # Folders in which the doctor's probes happen; see `ingest.pipeline`
+    logs = _at("log")  # `daemon.log` (rotated) and `hooks.log`
+    refused = _at("log", "refused")  # Where hooks count the events that they could not write
+    config = _at("config.toml")  # Settings in TOML; absent means defaults
+    confirmed = _at("confirmed.json")  # The limits that somebody confirmed: see `config`
+    note_folders = _at("note-folders.json")  # Which folders are note folders
+    note_versions = _at("note-versions")  # What tools replaced, moved or deleted
+    models = _at("models")  # The user's own models, a folder each
+    lock = _at("daemon.lock")  # The file whose `flock` the daemon holds while it lives
+    alive = _at("daemon.alive")  # Valid, by its time, while a daemon lives; see `upkeep.home_guard`
+    waking = _at("daemon.waking")  # Made by the hook that starts a daemon in place of one that died
+    web = _at("web.json")  # The port of the pages, the key of their cookies, mode 0600
+    web_secret = _at("web_secret")  # What a reverse proxy before the pages shows, mode 0600
+    token = _at("token")  # Bearer token of the TCP listener, mode 0600
+    llm_key = _at("llm_key")  # The key to a language model, written by the user, mode 0600
 
     @property
     def run(self) -> Path:
-        """Folder of the sockets.
-
-        It stands beside the rest unless that makes a socket's name too long for the kernel; then
-        it is a folder in /tmp named for the user and the home, which the daemon creates 0700 and
-        refuses to use when somebody else owns it.
-        """
+        """Folder of the sockets; in /tmp, 0700, where a name would be too long for the kernel."""
         inside = self.root / "run"
         if len(os.fsencode(inside / "daemon.sock")) <= SOCKET_NAME_BYTES:
             return inside
@@ -158,8 +116,7 @@ def working_folder() -> Path:
 def make_private(folder: Path) -> Path:
     """Create a folder, and those above it that are missing, with mode 0700, and return it.
 
-    Raises:
-        PermissionError: it exists and belongs to another user.
+    Raises PermissionError: it exists and belongs to another user.
     """
     if not folder.parent.is_dir():
         make_private(folder.parent)  # mkdir's mode is for the last folder only
@@ -172,11 +129,8 @@ def make_private(folder: Path) -> Path:
 def open_plain(path: Path, flags: int) -> int:
     """Open a file of the home, mode 0600 where it is made, for the caller to close.
 
-    Follows links, since people keep their settings elsewhere, and waits for nobody, as opening a
-    FIFO would. The null device counts as plain: it is how people do without a file.
-
-    Raises:
-        OSError: it cannot be opened, or is not a plain file.
+    Follows links, and waits for nobody, as opening a FIFO would. The null device counts as plain.
+    Raises OSError: it cannot be opened, or is not a plain file.
     """
     try:
         descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, 0o600)
@@ -192,11 +146,7 @@ def open_plain(path: Path, flags: int) -> int:
 
 
 def read_plain(path: Path) -> bytes:
-    """Return what is in a file of the home.
-
-    Raises:
-        OSError: as `open_plain`.
-    """
+    """Return what is in a file of the home. Raises OSError, as `open_plain`."""
     with open(open_plain(path, os.O_RDONLY), "rb") as file:
         return file.read()
 
@@ -204,9 +154,7 @@ def read_plain(path: Path) -> bytes:
 def read_head(path: str | Path, size: int) -> bytes:
     """Return the first `size` bytes of a plain file that may be anybody's: one in a repository.
 
-    Raises:
-        OSError: it cannot be read, or is not a plain file.
-        ValueError: no file system can hold the path (NUL, lone surrogates).
+    Raises OSError: it cannot be read, or is not a plain file; ValueError: no path can be so.
     """
     # Opening some devices does something: looked at first, they are never opened.
     if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - hooks count each Path
@@ -247,10 +195,8 @@ def file_stamp(path: str) -> FileStamp:
 
 
 def flush(handle: int) -> None:
-    """Return once the disk holds what was written to a file or folder.
-
-    On macOS `fsync` leaves it in the disk's own cache. Source: fsync(2) and fcntl(2) there.
-    """
+    """Return once the disk holds what was written to a file or folder."""
+    # On macOS `fsync` leaves it in the disk's own cache. Source: fsync(2) and fcntl(2) there.
     if hasattr(fcntl, "F_FULLFSYNC"):
         with suppress(OSError):  # a file system without it
             fcntl.fcntl(handle, fcntl.F_FULLFSYNC)

@@ -15,10 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 def modules_of(shelf: str) -> Iterator[Any]:
-    """Yield the modules of a package in the order of their names: to add one is to write its file.
-
-    They are imported now; whoever asks late does not pay for it at its start.
-    """
+    """Yield the modules of a package, imported now, in the order of their names."""
     for name in sorted(one.name for one in iter_modules(import_module(shelf).__path__)):
         yield import_module(f"{shelf}.{name}")
 
@@ -26,8 +23,7 @@ def modules_of(shelf: str) -> Iterator[Any]:
 def with_plugins(group: str, of: type[_T], ours: Mapping[str, _T]) -> dict[str, _T]:
     """Return objects by name: `ours`, then those of a group of entry points in name order.
 
-    An entry that cannot be imported, is not of the type `of`, or has a name of ours is left out
-    with a warning in the log: it must not keep the rest from working.
+    One that cannot be imported, is not of the type `of`, or has a name of ours is only logged.
     """
     found = dict(ours)
     if not _is_named(group):

@@ -1,7 +1,6 @@
 """How an event came, and its place in time: routes of imports and plugins, and the order. Pure.
 
-Live, events are interpreted as they come; whatever is derived anew reads the log in the order of
-their own times. Where nothing came late the two are the same.
+Live, events are interpreted as they come; what is derived anew reads them by their own times.
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ from dataclasses import dataclass
 from observer.core.events import Event, kind_of
 
 _IMPORT = "/import"
-_PLUGIN = "/plugin"
+BY_PLUGIN = "/plugin"
+"""End of the route of what a plugin reports by the same hook as the configuration."""
 
 
 def import_route(client: str) -> str:
@@ -20,21 +20,8 @@ def import_route(client: str) -> str:
 
 
 def is_imported(event: Event) -> bool:
-    """Return True if an event was read from what a client, or another program, has kept.
-
-    Commits that git has kept are none: they are as current as the repository is.
-    """
+    """Return True if an event was read from what a client, or another program but git, has kept."""
     return event.route.endswith(_IMPORT) and event.client != "git"
-
-
-def plugin_route(route: str) -> str:
-    """Return the route of what a plugin reports by the same hook as the configuration."""
-    return f"{route}{_PLUGIN}"
-
-
-def is_same_hook(route: str, other: str) -> bool:
-    """Return True if two routes lead from one hook of a client, perhaps by its plugin."""
-    return route.removesuffix(_PLUGIN) == other.removesuffix(_PLUGIN)
 
 
 COPIED = "@project-"
@@ -56,11 +43,7 @@ SAID = frozenset(
 
 @dataclass(slots=True)
 class Order:
-    """Places the events of one project, one after the other as they came.
-
-    `heard_ms` is the time of the newest event of a session that hooks reported, `imported_ms` that
-    of the newest one that was imported.
-    """
+    """Places the events of one project as they came, by the newest that was heard, or imported."""
 
     heard_ms: int = 0
     imported_ms: int = 0
@@ -80,8 +63,7 @@ class Order:
     ) -> tuple[int, bool]:
         """Take the next event; return the time by which it is ordered, and whether it is late.
 
-        Commits stay as they came: a pull brings old ones. The end of a session bears on nothing
-        else, and that of one that fell silent is noted long after its time.
+        Commits stay as they came: a pull brings old ones. The end of a session is never late.
         """
         heard_ms, imported_ms = self.heard_ms, self.imported_ms
         if client == "git" or kind in SAID:

@@ -1,7 +1,7 @@
 """How text, counts, lists and paths are shown: short, printable, relative.
 
-Part of interpretation (step 6). Every text that reaches an item or a session's state passes
-through here, so none of them can hold control characters, lone surrogates or a megabyte.
+No text that reaches an item or a session's state holds control characters, lone surrogates or a
+megabyte.
 """
 
 from __future__ import annotations
@@ -19,10 +19,7 @@ ENDS = ".!?\u061f\u0964"
 WIDE_ENDS = "\u3002\uff01\uff1f"
 """What ends a sentence of Chinese or Japanese, with no blank behind it."""
 _JOINER = re.compile("((?<=[^\0-\x7f])[\u200c\u200d](?=[^\0-\x7f]))")
-"""What joins or parts the letters of a word, as Persian and Hindi are spelled, and emoji are made.
-
-Between ASCII letters it spells nothing, and may hold a secret apart.
-"""
+"""What joins or parts letters that are not ASCII, as in Persian and Hindi, and makes emoji."""
 
 _COLOUR = re.compile(
     r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[(-+][0-9A-Z]|[@-Z\\-_])"
@@ -95,7 +92,13 @@ def block(text: str, limit: int) -> str:
     """Return the text with its line breaks and joiners, printable, at most `limit` characters."""
     shown = text[: limit + 1].strip()
     if not shown.isprintable():
-        shown = "\n".join(map(_printable, shown.split("\n")))
+        lines = shown.split("\n")
+        for number, line in enumerate(lines):
+            if not line.replace("\t", "").isprintable():
+                parts = _JOINER.split(line)
+                parts[::2] = map(_apart, parts[::2])
+                lines[number] = "".join(parts).rstrip(" ")
+        shown = "\n".join(lines)
     return shown[: limit - 1].rstrip() + "…" if len(shown) > limit else shown
 
 
@@ -138,12 +141,9 @@ def age_text(milliseconds: int) -> str:
     return f"{seconds} s"
 
 
-_SPANS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
-
-
 def span_text(milliseconds: int) -> str:
     """Return a length of time in words, its largest unit: ``"3 days"``; "" below a minute."""
-    for unit, name in _SPANS:
+    for unit, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if number := max(milliseconds, 0) // 1000 // unit:
             return counted(number, name)
     return ""
@@ -151,8 +151,7 @@ def span_text(milliseconds: int) -> str:
 
 def ago(milliseconds: int) -> str:
     """Return how long ago something was, ``"3 days ago"``; ``"just now"`` below a minute."""
-    span = span_text(milliseconds)
-    return f"{span} ago" if span else "just now"
+    return f"{span_text(milliseconds)} ago" if milliseconds >= 60_000 else "just now"
 
 
 def listed(names: Sequence[str], at_most: int = 4) -> str:
@@ -169,9 +168,7 @@ def distinct(names: Iterable[str], at_most: int) -> tuple[str, ...]:
     """Return the first `at_most` different names, in order, empty ones left out."""
     if not names:
         return ()
-    found = dict.fromkeys(names)
-    found.pop("", None)
-    return tuple(found)[:at_most]
+    return tuple(filter(None, dict.fromkeys(names)))[:at_most]
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -191,10 +188,7 @@ def duration_text(duration_ms: int) -> str:
 
 @lru_cache(maxsize=4096)
 def relative(path: str, root: str, cwd: str = "") -> str:
-    """Return a path with forward slashes, relative to `root` where it lies inside.
-
-    A relative path counts from `cwd`; one outside the root stays absolute.
-    """
+    """Return a path with forward slashes, from `cwd` on, relative to `root` where it is inside."""
     shown, base = _slashed(path), _slashed(root).rstrip("/")
     is_absolute = shown[:1] in ("/", "~") or shown[1:3] == ":/" or "://" in shown[:12]
     if cwd and not is_absolute:
@@ -225,19 +219,8 @@ def base_name(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2] or path
 
 
-def _printable(line: str) -> str:
-    if line.replace("\t", "").isprintable():
-        return line
-    parts = _JOINER.split(line)
-    parts[::2] = map(_apart, parts[::2])
-    return "".join(parts).rstrip(" ")
-
-
 def _apart(text: str) -> str:
-    """Put a space for what cannot be seen: what it held apart must not come together.
-
-    A secret with an invisible sign inside was not known for one when the text was redacted.
-    """
+    """Put a space for what cannot be seen: the halves of a secret must not come together."""
     return "".join(sign if sign.isprintable() or sign == "\t" else " " for sign in text)
 
 

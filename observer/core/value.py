@@ -17,11 +17,10 @@ class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SymbolChanges(Value):
-    """Paths of symbols by what became of them; `resigned` have another signature.
+    """Paths of symbols by what became of them, each once, and not with what it stands in.
 
-    `renamed` holds (old path, new path), `commented` what has other comments and the same code; a
-    path is in one of them, and nothing is listed with what it stands in. `only` says that nothing
-    else than the layout, or the comments, changed.
+    `resigned` have another signature, `renamed` are (old path, new path), `commented` have other
+    comments and the same code. `only` says that nothing else than layout or comments changed.
     """
 
     added: tuple[str, ...] = ()
@@ -38,10 +37,7 @@ _Tokens = Annotated[int, msgspec.Meta(ge=0, le=MOST_TOKENS)]
 
 
 class TokenUsage(Value):
-    """What a language model read and wrote, in tokens; `output` includes its reasoning.
-
-    `input` is without what was read from the provider's cache (`cache_read`) or written to it.
-    """
+    """What a language model read, without the provider's cache, and wrote, with its reasoning."""
 
     input: _Tokens = 0
     output: _Tokens = 0
@@ -59,8 +55,7 @@ _V = TypeVar("_V")
 def decode_json(data: bytes | str, shape: type[_T]) -> _T:
     """Return JSON of any origin as a value of that shape.
 
-    Raises:
-        msgspec.DecodeError: it is not JSON in UTF-8, is nested too deep or has another shape.
+    Raises msgspec.DecodeError: it is not JSON in UTF-8, is nested too deep or has another shape.
     """
     try:
         return msgspec.json.decode(data, type=shape)
@@ -76,11 +71,8 @@ def encode_state(encoder: msgspec.json.Encoder, state: Value) -> bytes:
 def decode_state(decoder: msgspec.json.Decoder[_T], data: bytes, *, of: str) -> _T:
     """Return the stored state of a session or a project.
 
-    Damage must stop a batch: taken for empty, all that is remembered would be lost; blamed on the
-    event at hand, a sound event would be set aside.
-
-    Raises:
-        StoreUnavailable: it is damaged, or of another version.
+    Raises StoreUnavailable: it is damaged, or of another version. That stops a batch: taken for
+    empty all would be lost; blamed on the event at hand, a sound event would be set aside.
     """
     try:
         # An older observer stored the JSON as it is.

@@ -1,14 +1,9 @@
 """From prepared events to the log: project, session, duplicates, append; steps 5 and 7.
 
-Whose commit it is, where nothing names a session: some agents mark their shells without naming the
-session (Cline), others do not mark them (Droid). What the sessions of the project were doing at
-that moment decides, and where that leaves a choice, nothing does. A project whose folder is gone is
-that of the repository with the commits it made.
-
-A client that was started above several repositories reports prompts, replies and ends from its own
-folder, but edits and commands of where these are. The turns that worked in a repository, and the
-end, are repeated there: a copy is an event like any other, so that a rebuild, a search and a purge
-of one project need not know of it.
+Whose a commit is that names no session (Cline, Droid) is said by what the sessions of the project
+were doing at that moment, if that leaves no choice. A project whose folder is gone is that of the
+repository with the commits it made. Of a client that was started above several repositories the
+turns that worked in one, and the end, are copied there as events like any other.
 """
 
 from __future__ import annotations
@@ -16,8 +11,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain, filterfalse
 
 from msgspec.structs import replace
 
@@ -49,13 +45,13 @@ from observer.ingest.duplicates import (
     has_other_hook,
     is_covered,
     is_late,
-    is_typed_before,
     may_have_duplicate,
     window_ms,
 )
 from observer.ingest.projection import Embedder, Projection
-from observer.observations.analysis import EventRecord
+from observer.observations.analysis import EventRecord, result_of
 from observer.observations.git_commands import printed_commits
+from observer.observations.session_commits import written_files
 from observer.observations.session_state import SYNTHETIC, continues
 from observer.projects import match_project, missing_roots, new_project, place_name, update_project
 from observer.projects.fs_probe import gone_root, is_same_or_inside, local_spelling
@@ -86,16 +82,12 @@ class EventAppender:
         self._prepare = prepare
         self._stored_ms = stored_ms
         self._tombstones = tombstones
-        self._projection = Projection(writer, embedder)
+        self.projection = Projection(writer, embedder)
         self._projects = {project.id: project for project in writer.projects()}
         self._recognised: dict[Place, int] = {}
         self._latest: dict[tuple[str, str], dict[int, int]] = {}
         self._seq = writer.next_seq()
         self.touched: set[int] = set()
-
-    def expect(self, events: Iterable[Event]) -> None:
-        """Look at once for what these events, which come next, ask for."""
-        self._projection.expect(events)
 
     def append(self, prepared: EventRecord) -> Receipt:
         """Append one event; one that is known, a duplicate, purged or too old changes nothing."""
@@ -136,15 +128,15 @@ class EventAppender:
         if session_id is not None:
             self._latest[event.client, event.session][project_id] = session_id
         self.touched.add(project_id)
-        item = self._projection.add(recorded)
+        item = self.projection.add(recorded)
         self._spread(recorded)
         return Receipt(seq=recorded.seq, item=item, project_id=recorded.project_id)
 
     def _with_session_at_work(self, event: Event, project_id: int, root: str) -> Event:
-        """Return a commit made here that names no agent's session as of the one that was at it.
+        """Return a commit made here that names no session as of the one that was certainly at it.
 
-        If that is certain: of a named agent it is the only session at work in the work tree at
-        `root`; of anybody else one whose newest event is a call of git that has not ended.
+        Of a named agent it is the only session at work in the work tree at `root`; of anybody else
+        one whose newest event is a call of git that has not ended.
         """
         body, at_ms = event.body, event.at_ms
         is_named = bool(event.session) and event.author == "agent"
@@ -152,7 +144,7 @@ class EventAppender:
             return event
         near = [
             one
-            for one in self._projection.sessions_since(project_id, at_ms - WORKING_MS)
+            for one in self.projection.sessions_since(project_id, at_ms - WORKING_MS)
             if (not one.cwd or is_within(one.cwd, (root,)))
             and one.started_ms <= at_ms <= one.last_ms + WORKING_MS
             and (one.ended_ms is None or at_ms <= one.ended_ms)
@@ -169,20 +161,55 @@ class EventAppender:
         """Append what was said in the turn of an act, where its project has nothing of it."""
         runs = self._runs(event, project_id)
         if _is_work(event) and _is_above(runs, project_id, root):
-            for said in _missing(_turn(event.at_ms, runs, self._writer), project_id):
-                self._copy(said, project_id, root)
+            self._copy_turn(self._turn(event.at_ms, runs)[0], project_id, root)
 
     def _spread(self, recorded: Recorded) -> None:
         """Append what an event says of its session for the other projects that it is in."""
         event, body = recorded.event, recorded.event.body
         runs = self._runs(event, recorded.project_id)
-        for project_id, root, said in list(said_for(event, runs, self._writer)):
-            self._copy(said, project_id, root)
+        if runs and isinstance(body, Prompt | Reply):
+            turn, until_ms = self._turn(event.at_ms, runs)
+            since_ms = turn[0].event.at_ms if turn else until_ms
+            for project_id, session in runs.items():
+                near = self._writer.recorded_near(session.id, from_ms=since_ms, to_ms=until_ms)
+                root = next((one.root for one in near if _is_work(one.event)), "")
+                if _is_above(runs, project_id, root):
+                    self._copy_turn(turn, project_id, root)
         if isinstance(body, SessionEnd) and body.reason != "idle":
             for other, session in runs.items():
                 if other != recorded.project_id and session.ended_ms is None:
                     for root in [one.root for one in self._newest(session) if one.root]:
                         self._copy(event, other, root)
+
+    def _copy_turn(self, turn: Sequence[Recorded], project_id: int, root: str) -> None:
+        """Append what was said in a turn to a project, if it is not there."""
+        there = {first_id(one.event.id) for one in turn if one.project_id == project_id}
+        said = {first_id(one.event.id): one.event for one in turn}
+        for name in filterfalse(there.__contains__, said):
+            self._copy(said[name], project_id, root)
+
+    def _turn(self, at_ms: int, runs: Mapping[int, Session]) -> tuple[Sequence[Recorded], int]:
+        """Return the prompt that stood at a time, its replies, with all copies, and its end."""
+        near, ever_ms = self._writer.recorded_near, sys.maxsize
+        later = (
+            one.event.at_ms
+            for session in runs.values()
+            if session.last_ms > at_ms
+            for one in near(session.id, from_ms=at_ms + 1, to_ms=ever_ms, kind="prompt")
+        )
+        until_ms = min(later, default=ever_ms) - 1
+        asked = [
+            one
+            for session in runs.values()
+            for one in near(session.id, from_ms=0, to_ms=at_ms, kind="prompt", newest=1)
+        ]
+        since_ms = max((one.event.at_ms for one in asked), default=0)
+        answered = (
+            one
+            for session in runs.values() if asked
+            for one in near(session.id, from_ms=since_ms, to_ms=until_ms, kind="reply")
+        )  # fmt: skip
+        return [*(one for one in asked if one.event.at_ms == since_ms), *answered], until_ms
 
     def _copy(self, said: Event, project_id: int, root: str) -> None:
         """Append something said as it would have been reported from the root of a project."""
@@ -198,7 +225,7 @@ class EventAppender:
             self.append(prepared)
 
     def _runs(self, event: Event, project_id: int) -> dict[int, Session]:
-        """Return what a session is in each project, as it stands; nothing if it is only in one.
+        """Return what an event's session is in each project, as it stands; nothing if only in one.
 
         Nor of an event for which no session is named, or which is a copy.
         """
@@ -206,7 +233,7 @@ class EventAppender:
         found = self._known_runs(event) if is_named and first_id(event.id) == event.id else {}
         if not found.keys() - {project_id}:
             return {}
-        sessions = {each: self._projection.session(number) for each, number in found.items()}
+        sessions = {each: self.projection.session(number) for each, number in found.items()}
         return {each: session for each, session in sessions.items() if session}
 
     def _known_runs(self, event: Event) -> dict[int, int]:
@@ -216,11 +243,7 @@ class EventAppender:
         return self._latest[run]
 
     def _with_gone_place(self, prepared: EventRecord) -> EventRecord:
-        """Return an event whose folder is gone with the repository or project it was in.
-
-        Its client may have kept the repository's remote; else the folder may be a project's, or
-        stands for one.
-        """
+        """Return an event whose folder is gone with the repository or project it was in, or it."""
         event = prepared.event
         if prepared.place.root or not event.cwd:
             return prepared
@@ -245,7 +268,7 @@ class EventAppender:
         runs = self._runs(prepared.event, UNASSIGNED) if isinstance(body, Outcome) else {}
         if not isinstance(body, Outcome) or len(runs) < 2:
             return prepared
-        calls = {each: self._projection.call_of(one.id, body) for each, one in runs.items()}
+        calls = {each: result_of(self.projection.state(one.id), body) for each, one in runs.items()}
         waiting = [(call.origin.seq, each) for each, call in calls.items() if call]
         if not waiting:
             return prepared
@@ -254,17 +277,13 @@ class EventAppender:
         place = replace(prepared.place, root=last.root)
         return replace(prepared, project_id=project_id, place=place)
 
-    def finish(self) -> None:
-        """Put the items and sessions derived from what was taken."""
-        self._projection.finish()
-
     def _with_uncommitted(self, event: Event, place: Place, session_id: int | None) -> Event:
         """Return the end of a session with what git says of its changes, if it ends just now."""
         body = event.body
         if not isinstance(body, SessionEnd) or session_id in (None, self._seq) or not place.root:
             return event
         is_past = self._stored_ms - event.at_ms > JUST_NOW_MS
-        written = () if is_past else sorted(self._projection.written(session_id))
+        written = () if is_past else sorted(written_files(self.projection.state(session_id)))
         changed = uncommitted_paths(place.root, written, wait_s=WAIT_S) if written else None
         if changed is None:
             return event
@@ -309,7 +328,7 @@ class EventAppender:
         if not event.session:
             return None
         session_id = self._known_runs(event).get(project_id)
-        return None if session_id is None else self._projection.session(session_id)
+        return None if session_id is None else self.projection.session(session_id)
 
     def _newest(self, session: Session) -> list[Recorded]:
         return self._writer.recorded_near(session.id, from_ms=0, to_ms=sys.maxsize, newest=1)
@@ -317,7 +336,8 @@ class EventAppender:
     def _duplicate(self, recorded: Recorded) -> str:
         """Return the id of the event that already reported the same, "" if none did."""
         event = recorded.event
-        if is_typed_before(event) and (known := self._typed_live(event)):
+        is_typed = isinstance(event.body, Command) and event.author == "person"
+        if is_typed and is_imported(event) and (known := self._typed_live(event)):
             return known
         late = is_late(event, now_ms=self._stored_ms)
         if recorded.session_id is None or not may_have_duplicate(event, is_late=late):
@@ -344,14 +364,9 @@ class EventAppender:
         """Return the id of what a shell's hook reported of a typed command, "" if none did."""
         from_ms, to_ms = event.at_ms - WINDOW_MS, event.at_ms + LONGEST_MS
         around = self._writer.sessions_between(from_ms, to_ms, clients=SHELLS)
-        near = (
-            each.event
-            for one in around
-            for each in self._writer.recorded_near(
-                one, from_ms=from_ms, to_ms=to_ms, kind="command"
-            )
-        )
-        found = find_typed(event, list(near))
+        reader, kind = self._writer.recorded_near, "command"
+        near = (reader(one, from_ms=from_ms, to_ms=to_ms, kind=kind) for one in around)
+        found = find_typed(event, [each.event for each in chain.from_iterable(near)])
         return found.id if found else ""
 
 
@@ -379,17 +394,13 @@ def project_of_commits(
     if place.git and gone:
         with suppress(NotFound):
             said = git_output(place.root, "log", "--all", f"-{COMMITS}", "--format=%H %at")
-    made = (
-        (commit, int(at_s) * 1000) for commit, at_s in map(str.split, (said or "").splitlines())
-    )
     found = (
         session.project_id
-        for commit, at_ms in made
-        for session in map(reader.session, reader.sessions_between(at_ms, at_ms + CALL_MS))
+        for commit, at_s in map(str.split, (said or "").splitlines())
+        for at_ms, to_ms in [(int(at_s) * 1000, int(at_s) * 1000 + CALL_MS)]
+        for session in map(reader.session, reader.sessions_between(at_ms, to_ms))
         if session and session.project_id in gone
-        for one in reader.recorded_near(
-            session.id, from_ms=at_ms, to_ms=at_ms + CALL_MS, kind="command"
-        )
+        for one in reader.recorded_near(session.id, from_ms=at_ms, to_ms=to_ms, kind="command")
         if isinstance(one.event.body, Command)
         and any(map(commit.startswith, printed_commits(one.event.body.output)))
     )
@@ -405,32 +416,6 @@ def _calls_git(newest: Sequence[Recorded], at_ms: int) -> bool:
     return False
 
 
-Runs = Mapping[int, Session]
-"""What one session of a client is in each project where it left an event, by the project's id."""
-
-
-def said_for(event: Event, runs: Runs, log: StoreReader) -> Iterator[tuple[int, str, Event]]:
-    """Yield what was said in the turn of a prompt or a reply for each project that it worked in.
-
-    With the project and its root, if it is not there.
-
-    Args:
-        event: any event.
-        runs: its session in all projects that know it.
-        log: the events until it, which itself is the last.
-    """
-    if not isinstance(event.body, Prompt | Reply) or not runs:
-        return
-    turn = _turn(event.at_ms, runs, log)
-    until_ms = _next_prompt_ms(event.at_ms, runs, log) - 1
-    for project_id, session in runs.items() if turn else ():
-        since_ms = turn[0].event.at_ms
-        near = log.recorded_near(session.id, from_ms=since_ms, to_ms=until_ms)
-        root = next((one.root for one in near if _is_work(one.event)), "")
-        if root and _is_above(runs, project_id, root):
-            yield from ((project_id, root, one) for one in _missing(turn, project_id))
-
-
 def _is_work(event: Event) -> bool:
     """Return True if an event is of an act that does more than look."""
     body = event.body.of if isinstance(event.body, Intent) else event.body
@@ -439,42 +424,7 @@ def _is_work(event: Event) -> bool:
     return isinstance(body, FileWrite | Commit)
 
 
-def _is_above(runs: Runs, project_id: int, root: str) -> bool:
+def _is_above(runs: Mapping[int, Session], project_id: int, root: str) -> bool:
     """Return True if a session was in a folder above the root of a project."""
     folders = {one.cwd for other, one in runs.items() if other != project_id and one.cwd}
     return bool(root) and any(is_inside(root, os.path.realpath(folder)) for folder in folders)
-
-
-def _turn(at_ms: int, runs: Runs, log: StoreReader) -> Sequence[Recorded]:
-    """Return the prompt that stood at a time, and its replies, with all copies."""
-    until_ms = _next_prompt_ms(at_ms, runs, log) - 1
-    asked = [
-        one
-        for session in runs.values()
-        for one in log.recorded_near(session.id, from_ms=0, to_ms=at_ms, kind="prompt", newest=1)
-    ]
-    since_ms = max((one.event.at_ms for one in asked), default=0)
-    answered = (
-        one
-        for session in runs.values() if asked
-        for one in log.recorded_near(session.id, from_ms=since_ms, to_ms=until_ms, kind="reply")
-    )  # fmt: skip
-    return [*(one for one in asked if one.event.at_ms == since_ms), *answered]
-
-
-def _next_prompt_ms(at_ms: int, runs: Runs, log: StoreReader) -> int:
-    later = (
-        one.event.at_ms
-        for session in runs.values()
-        if session.last_ms > at_ms
-        for one in log.recorded_near(
-            session.id, from_ms=at_ms + 1, to_ms=sys.maxsize, kind="prompt"
-        )
-    )
-    return min(later, default=sys.maxsize)
-
-
-def _missing(turn: Sequence[Recorded], project_id: int) -> list[Event]:
-    there = {first_id(one.event.id) for one in turn if one.project_id == project_id}
-    said = {first_id(one.event.id): one.event for one in turn}
-    return [event for name, event in said.items() if name not in there]

@@ -1,13 +1,11 @@
 """Commits that were made earlier or elsewhere, as events: of an import, and of a pull.
 
 Of a pull, merge, rebase or checkout the hook reports the last commit alone; those of a reset, which
-has no hook, come in with what git does next. All have their own authors and times, as in an import,
-and no session here.
+has no hook, come in with what git does next. All have their own authors and times, and no session.
 
-Hooks do not run for `git -c core.hooksPath=/dev/null commit`, nor in a shell whose git has no
-configuration: `unreported_commits` finds those by what HEAD moved over since it was last seen. The
-reflog says which were made here, and how; what a pull or a merge brought in is its authors'. A
-hook's report of the same commit has the same `dedup`.
+Where no hook runs, as in a shell whose git has no configuration, `unreported_commits` finds what
+HEAD moved over since it was last seen; the reflog says which were made here. A hook's report of the
+same commit has the same `dedup`.
 """
 
 from __future__ import annotations
@@ -42,10 +40,7 @@ ROUTE = "git/import"
 def import_events(
     place: Place, commits: Iterable[tuple[int, Commit]], *, route: str = ROUTE
 ) -> Iterator[Event]:
-    """Yield commits, each with its `committed_ms`, as events of the project at `place`.
-
-    However often and on whichever way one comes, its `id` and `dedup` are the same.
-    """
+    """Yield commits, each with its `committed_ms`, as events; of one they are always the same."""
     # Forks share commits but not projects, and an event's id must be unique in the whole log.
     identity = place.remotes[0] if place.remotes else place.common_dir
     prefix = f"git-{hashlib.sha256(identity.encode('utf-8', 'replace')).hexdigest()[:12]}"
@@ -72,8 +67,7 @@ _HOOKS = "git/"
 def incoming_commits(event: Event, place: Place) -> Iterator[Event]:
     """Yield the commits that an event of git brought in, parents before children.
 
-    Most are known already, as those of a branch that was made here; their `dedup` says so. A last
-    event says how many were left out.
+    Known ones have a known `dedup`. A last event says how many were left out.
     """
     if not (place.git and event.route.startswith(_HOOKS)):
         return
@@ -100,10 +94,7 @@ def incoming_commits(event: Event, place: Place) -> Iterator[Event]:
 
 
 def without_owner(event: Event, place: Place) -> Event:
-    """Return an event, without its session if it is a commit that a pull only moved the branch to.
-
-    Whoever pulls did not make what came in.
-    """
+    """Return an event, without its session if it is a commit that a pull only moved HEAD to."""
     body = event.body
     if not (place.git and event.route.startswith(_HOOKS)):
         return event
@@ -153,18 +144,11 @@ _HASH = re.compile(r"\b[0-9a-f]{7,64}\b")
 
 
 def unreported_commits(place: Place, since: str) -> list[Event]:
-    """Return what HEAD of a work tree gained since it stood at a commit, parents before children.
+    """Return what HEAD of a work tree gained since a commit (or `NO_COMMIT`), parents first.
 
     The newest `MOST` commits, and one event for those that others replaced or a reset took off.
-    Nothing is returned of what was only checked out, or where that commit is not in the repository
-    any more.
-
-    Args:
-        place: the work tree, as it is now.
-        since: the commit, `NO_COMMIT` before the first one.
-
-    Raises:
-        ObserverError: the repository cannot be read.
+    Nothing of what was only checked out, or where that commit is not in the repository any more.
+    Raises ObserverError: the repository cannot be read.
     """
     if since != NO_COMMIT and not is_related(place.root, since, place.commit):
         return []

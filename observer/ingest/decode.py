@@ -1,11 +1,9 @@
 """Decodes the bytes of a spool entry into events (step 3 of ingestion), and owns their size.
 
-The same bytes always give the same events. What cannot be decoded raises `Undecodable`, and nothing
-else is ever raised.
+The same bytes always give the same events; what cannot be decoded raises `Undecodable` alone.
 
-No payload, however large, makes a large row: `cut_texts` comes before redaction, so that no pattern
-meets a gigabyte, and `truncate` after it, exactly to the cap. What is cut is the middle, and the
-text says so. The names of an event (`id`, `session`, `dedup` …) are short by then and stay whole.
+`cut_texts` comes before redaction, so that no pattern meets a gigabyte, and `truncate` after it,
+exactly to the cap. What is cut is the middle, and the text says so; names of an event stay whole.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TypeVar, cast
 
 from msgspec import structs
@@ -34,7 +33,7 @@ from observer.core.events import (
     SessionStart,
 )
 from observer.core.json_text import dump, load
-from observer.core.routes import plugin_route
+from observer.core.routes import BY_PLUGIN
 from observer.core.value import Value
 
 SLACK = 4
@@ -64,8 +63,7 @@ def decode(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[E
         at_ms: when the entry was written.
         cap_bytes: what `truncate` will keep of an event; only giant strings are cut here.
 
-    Raises:
-        Undecodable: the data is not an envelope, of an unknown client, or not its payload.
+    Raises Undecodable: the data is not an envelope, of an unknown client, or not its payload.
     """
     events = _read(parse(entry_id, data, at_ms))
     if len(data) > SLACK * cap_bytes:
@@ -87,8 +85,8 @@ def unknown_client(reason: str) -> str:
 def decode_upcoming(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[Event, ...]:
     """Turn the report of a tool call that is about to be made into the events it will be.
 
-    How the call ends is not known, and nothing in those events says so. There are none where the
-    entry reports something else. Arguments and errors are those of `decode`.
+    They do not say how it ends, and there are none of anything else. Arguments and errors as of
+    `decode`.
     """
     envelope = parse(entry_id, data, at_ms)
     payload = _payload(envelope.payload)
@@ -106,11 +104,7 @@ def decode_upcoming(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -
 
 
 def decode_call(envelope: Envelope, payload: Object, *, cap_bytes: int) -> tuple[Event, ...]:
-    """Turn a hook call whose payload is parsed, and of that client, into the events it reports.
-
-    Raises:
-        Undecodable: it is not a payload of the client.
-    """
+    """Turn a hook call with a parsed payload into the events it reports. Raises Undecodable."""
     events = _numbered(lambda: _client(envelope.client).read(envelope, payload))
     return tuple(cut_texts(event, SLACK * cap_bytes) for event in events)
 
@@ -130,7 +124,7 @@ def _read(envelope: Envelope) -> tuple[Event, ...]:
             # Who ran the hook need not be a client that we know.
             fields = {} if host in clients() else {"client": host}
             if envelope.args[-1:] == (PLUGIN,):
-                fields["route"] = plugin_route(event.route)
+                fields["route"] = event.route + BY_PLUGIN
             yield structs.replace(_correlated(event, envelope, payload), **fields)
 
     return _numbered(read)
@@ -168,10 +162,7 @@ def _payload(data: bytes) -> Object:
 
 
 def _numbered(read: Callable[[], Iterable[Event]]) -> tuple[Event, ...]:
-    """Return the events that are read, each with an id of its own, and with short names.
-
-    Names longer than any client gives are indexed, and never cut later.
-    """
+    """Return the events that are read, each with an id of its own, and with short names."""
     found = []
     try:
         for n, event in enumerate(read()):
@@ -194,7 +185,7 @@ ELEMENT_COST = 2
 """What a list element counts beside its text, so that a million empty ones are large too."""
 
 _PER_LIST = 16  # a list inside a list (symbols of one file) leaves room for its neighbours
-_CUT = re.compile(r"\[… ([\d,]{1,20}) characters cut …\]")
+_MARK, _CUT = "[… {:,} characters cut …]", re.compile(r"\[… ([\d,]{1,20}) characters cut …\]")
 _OPEN, _CLOSE = "<private>", "</private>"
 _T = TypeVar("_T")
 
@@ -208,29 +199,29 @@ class _Content(Value):
 
 
 def truncate(event: Event, cap_bytes: int) -> Event:
-    """Return the event with at most `cap_bytes` of text (UTF-8) in body, cwd and roots together.
+    """Return a redacted event with at most `cap_bytes` of text (UTF-8) in body, cwd and roots.
 
-    Short texts are kept whole; long ones share what is left, head and tail. Idempotent.
-
-    Args:
-        event: redacted: a cut through a secret would hide it from the patterns.
-        cap_bytes: 1,024 at least.
+    Of 1,024 at least. Short texts are kept whole; long ones share what is left. Idempotent.
     """
-    content = _content(event)
+    content = _Content(body=event.body, cwd=event.cwd, roots=event.roots)
     sizes, elements = _measured(content)
     if sum(sizes) + ELEMENT_COST * elements <= cap_bytes:
         return event
-    thinned = _with_unlisted(_Thinner(cap_bytes // ELEMENT_BYTES).thin(content), content)
+    thinned = _with_unlisted(_thinned(content, iter(range(cap_bytes // ELEMENT_BYTES))), content)
     sizes, elements = _measured(thinned)
-    limit = _level(sorted(sizes), cap_bytes - ELEMENT_COST * elements)
-    return _with(event, _mapped(thinned, lambda text: cut(text, limit)))
+    limit = left = cap_bytes - ELEMENT_COST * elements
+    # Source: water filling.
+    for position, size in enumerate(sorted(sizes)):
+        if size > (share := left // (len(sizes) - position)):
+            limit = share
+            break
+        left -= size
+    cutting = partial(cut, limit_bytes=limit)
+    return structs.replace(event, **structs.asdict(_mapped(thinned, cutting)))
 
 
 def cut_texts(event: Event, most: int) -> Event:
-    """Cut every text beyond `most` characters to its first and last `most / 2`.
-
-    A `<private>` span that the cut falls into stays private on both sides of it.
-    """
+    """Cut texts beyond `most` characters to both halves of it, a private span private in each."""
 
     def change(text: str) -> str:
         if len(text) <= most:
@@ -241,9 +232,10 @@ def cut_texts(event: Event, most: int) -> Event:
             head += _CLOSE
         if _is_open(text[:-each]):
             tail = _OPEN + tail
-        return head + _mark(len(text) - 2 * each) + tail
+        return head + _MARK.format(len(text) - 2 * each) + tail
 
-    return _with(event, _mapped(_content(event), change))
+    content = _Content(body=event.body, cwd=event.cwd, roots=event.roots)
+    return structs.replace(event, **structs.asdict(_mapped(content, change)))
 
 
 def cut(text: str, limit_bytes: int) -> str:
@@ -251,31 +243,19 @@ def cut(text: str, limit_bytes: int) -> str:
     data = text.encode()
     if len(data) <= limit_bytes:
         return text
-    mark = _mark(len(text) + _cut_before(text))
-    room = limit_bytes - _bytes(mark)
-    if room < _bytes(mark):
+    mark_bytes = len(_mark_of(text).encode())
+    room = limit_bytes - mark_bytes
+    if room < mark_bytes:
         return data[: limit_bytes - 3].decode(errors="ignore") + "…"
     head = data[: room // 2].decode(errors="ignore")
     tail = data[-(room // 2) :].decode(errors="ignore")
-    middle = text[len(head) : -len(tail)]
-    return head + _mark(len(middle) + _cut_before(middle)) + tail
+    return head + _mark_of(text[len(head) : -len(tail)]) + tail
 
 
-def _content(event: Event) -> _Content:
-    return _Content(body=event.body, cwd=event.cwd, roots=event.roots)
-
-
-def _with(event: Event, content: _Content) -> Event:
-    return structs.replace(event, body=content.body, cwd=content.cwd, roots=content.roots)
-
-
-def _mark(characters: int) -> str:
-    return f"[… {characters:,} characters cut …]"
-
-
-def _cut_before(text: str) -> int:
-    """Count what earlier cuts took, less the marks that stand for it."""
-    return sum(int(found[1].replace(",", "")) - len(found[0]) for found in _CUT.finditer(text))
+def _mark_of(text: str) -> str:
+    """Return what stands for a text that is cut, and for what marks in it stand for."""
+    before = (int(found[1].replace(",", "")) - len(found[0]) for found in _CUT.finditer(text))
+    return _MARK.format(len(text) + sum(before))
 
 
 def _is_open(text: str) -> bool:
@@ -283,24 +263,18 @@ def _is_open(text: str) -> bool:
     return lowered.rfind(_OPEN) > lowered.rfind(_CLOSE)
 
 
-class _Thinner:
-    """Drops the elements of lists beyond a number for the whole event, and says how many."""
-
-    def __init__(self, elements: int) -> None:
-        self._left = elements
-
-    def thin(self, value: _T, *, depth: int = 0) -> _T:
-        if isinstance(value, Value):
-            return cast("_T", _rebuilt(value, lambda field: self.thin(field, depth=depth)))
-        if not isinstance(value, tuple):
-            return value
-        kept: list[object] = []
-        for one in value if depth == 0 else value[:_PER_LIST]:
-            if self._left <= 0:
-                break
-            self._left -= 1
-            kept.append(self.thin(one, depth=depth + 1) if isinstance(one, Value) else one)
-        return cast("_T", (*kept, *_ellipsis(value[len(kept) :])))
+def _thinned(value: _T, budget: Iterator[int], depth: int = 0) -> _T:
+    """Return a value without elements of lists beyond a budget for all; it says how many."""
+    if isinstance(value, Value):
+        return cast("_T", _rebuilt(value, lambda field: _thinned(field, budget, depth)))
+    if not isinstance(value, tuple):
+        return value
+    kept: list[object] = []
+    for one in value if depth == 0 else value[:_PER_LIST]:
+        if next(budget, None) is None:
+            break
+        kept.append(_thinned(one, budget, depth + 1) if isinstance(one, Value) else one)
+    return cast("_T", (*kept, *_ellipsis(value[len(kept) :])))
 
 
 def _ellipsis(left_out: tuple[object, ...]) -> tuple[object, ...]:
@@ -331,20 +305,6 @@ def _with_unlisted(thinned: _Content, whole: _Content) -> _Content:
     return structs.replace(thinned, body=structs.replace(kept, files=listed, unlisted=unlisted))
 
 
-def _level(sizes: list[int], total: int) -> int:
-    """Return the largest size at which texts may be cut so that all together fit `total`.
-
-    Source: water filling; `sizes` ascending.
-    """
-    left = total
-    for position, size in enumerate(sizes):
-        share = left // (len(sizes) - position)
-        if size > share:
-            return share
-        left -= size
-    return total
-
-
 def _mapped(value: _T, change: Callable[[str], str]) -> _T:
     if isinstance(value, str):
         return cast("_T", change(value))
@@ -367,14 +327,10 @@ def _measured(value: Value) -> tuple[list[int], int]:
     while waiting:
         part = waiting.pop()
         if isinstance(part, str):
-            sizes.append(_bytes(part))
+            sizes.append(len(part.encode()))
         elif isinstance(part, tuple):
             elements += len(part)
             waiting.extend(part)
         elif isinstance(part, Value):
             waiting.extend(structs.astuple(part))
     return sizes, elements
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode())

@@ -1,8 +1,4 @@
-"""Recognizes one event that two hooks report, where a client has such hooks: see `Client`.
-
-Where both reports carry an id, `Event.dedup` decides; the others are distinguished from real
-repetition here. Pure.
-"""
+"""Recognizes one event that two hooks report without an id of their own, not a repetition. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +26,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import Session
-from observer.core.routes import is_imported, is_same_hook
+from observer.core.routes import BY_PLUGIN, is_imported
 
 SHELLS = ("bash", "zsh", "fish")
 LIVE_MS = 60_000
@@ -69,11 +65,10 @@ def has_other_hook(event: Event) -> bool:
 
 
 def is_covered(event: Event, session: Session | None, *, is_late: bool) -> bool:
-    """Return True if an imported beginning or end is one that hooks have reported.
+    """Return True if an imported beginning or end was reported by hooks, or a late one imported.
 
-    Or if it is a late report of a beginning that was imported. A client's records begin with the
-    first prompt, perhaps minutes after the client was started, and end with the last answer,
-    perhaps hours before it was closed.
+    A client's records begin with the first prompt and end with the last answer, perhaps hours
+    before it was closed.
     """
     if session is None or not (is_late or is_imported(event)):
         return False
@@ -93,17 +88,13 @@ def window_ms(event: Event, *, is_by_import: bool) -> int:
 
 
 def find_duplicate(event: Event, near: Sequence[Event]) -> Event | None:
-    """Return the event that reported the same by another route, or None.
+    """Return the one of a session's recorded events that reported the same by another route.
 
     Repetitions stay apart: the second `ls` of one route pairs with the second of the other.
-
-    Args:
-        event: one that is about to be recorded.
-        near: recorded events of the same session, in log order; others than duplicates are skipped.
     """
-    signature = _signature(event)
-    if signature is None:
+    if type(event.body) not in _SIGNATURES:
         return None
+    signature = _signature(event)
     alike = [other for other in near if _could_be(event, other) and _signature(other) == signature]
     # One of its own route that has an id where this has none was reported by no other.
     own = sum(
@@ -113,17 +104,10 @@ def find_duplicate(event: Event, near: Sequence[Event]) -> Event | None:
     return others[own] if len(others) > own else None
 
 
-def is_typed_before(event: Event) -> bool:
-    """Return True if an event was read from a shell's history: a command, typed by a person."""
-    return is_imported(event) and isinstance(event.body, Command) and event.author == "person"
-
-
 def find_typed(event: Event, near: Sequence[Event]) -> Event | None:
-    """Return the report of a shell's hook on a command that is in its history too, or None.
-
-    A hook reports the end of a command, a history its begin.
-    """
+    """Return the report of a shell's hook on a command that is in its history too, or None."""
     for other in near:
+        # A hook reports the end of a command, a history its begin.
         took_ms = other.body.duration_ms if isinstance(other.body, Command) else None
         is_near = abs(other.at_ms - (took_ms or 0) - event.at_ms) <= WINDOW_MS
         if is_near and _signature(other) == _signature(event):
@@ -132,10 +116,7 @@ def find_typed(event: Event, near: Sequence[Event]) -> Event | None:
 
 
 def path_written(event: Event) -> str:
-    """Return the file that an event wrote, or is about to write; "" for other events.
-
-    The path is absolute, without `..` in it, as far as the event knows its folder.
-    """
+    """Return the file that an event writes, "" for others: absolute, if the folder is known."""
     body = event.body.of if isinstance(event.body, Intent) else event.body
     return _absolute(event, body.path) if isinstance(body, FileWrite) else ""
 
@@ -150,7 +131,11 @@ def _could_be(event: Event, other: Event) -> bool:
         and abs(other.at_ms - event.at_ms) <= window_ms(event, is_by_import=is_by_import)
         and not (event.dedup and other.dedup and other.route != event.route)
         # What one hook says twice is two events, unless a plugin runs the same hook.
-        and (_has_two_hooks(event) or is_imported(other) or is_same_hook(event.route, other.route))
+        and (
+            _has_two_hooks(event)
+            or is_imported(other)
+            or event.route.removesuffix(BY_PLUGIN) == other.route.removesuffix(BY_PLUGIN)
+        )
     )
 
 
@@ -161,9 +146,8 @@ def _has_two_hooks(event: Event) -> bool:
 
 
 def _signature(event: Event) -> object:
-    """Return what two reports of one event have in common; None for kinds reported once only."""
-    of = _SIGNATURES.get(type(event.body))
-    return None if of is None else of(event, event.body)
+    """Return what two reports of one event of these kinds have in common."""
+    return _SIGNATURES[type(event.body)](event, event.body)
 
 
 def _absolute(event: Event, path: str) -> str:

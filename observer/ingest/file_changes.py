@@ -1,11 +1,7 @@
 """Detects file changes from the texts before and after, and makes events of them.
 
-Several saves of one file are one change, from the first text to the last.
-
-The symbols of an edit whose client shows only the piece that changed: by the file on the disk.
-
-The file may have changed since, but what an edit put there must still stand in it, once; what else
-is other is on both sides of the comparison.
+Several saves of one file are one change, from the first text to the last. The symbols of an edit
+whose client shows only the piece that changed follow from the file, where that stands in it once.
 """
 
 from __future__ import annotations
@@ -40,10 +36,7 @@ _PASSING = re.compile(
 
 
 class Save(Value):
-    """One file before and after; None is a file that is not there.
-
-    `has_text` is false where the text is missing: it was too large, or there were too many.
-    """
+    """One file before and after, None if not there; without `has_text` it was too much."""
 
     path: str
     from_ms: int
@@ -140,18 +133,14 @@ def _hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:
 
 def _above(lines: Sequence[str], changed: str, language: str) -> int:
     """Return how many of the lines before a change to show: up to the definition that it is in."""
-    inside = _indent(changed)
+    inside = len(changed) - len(changed.lstrip())
     for count, line in enumerate(reversed(lines[-ABOVE:]), 1):
-        indent = _indent(line)
+        indent = len(line) - len(line.lstrip())
         if (indent < inside or language in FLAT) and definition_name(
             line.strip(), indent, language
         ):
             return count
     return min(BELOW, len(lines))
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 MOST_BYTES = 1 << 20

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from observer.core.events import Remember, Shared, Undo
 from observer.core.filters import RECORDED_KINDS, Filters
-from observer.core.model import Item, Link, Recorded
+from observer.core.model import Item, Recorded
 from observer.observations.note_reducer import OnNote, changed, folded, forgotten, note, shared
 from observer.store.writer import Writer
 
@@ -20,13 +20,7 @@ _UUID_CHARS = 36
 
 
 class NoteProjection:
-    """The notes of one write transaction; each is put before an event may ask for it otherwise.
-
-    The last ones are not: they are put with all else that the transaction made.
-
-    Args:
-        writer: the transaction.
-    """
+    """The notes of one write transaction, each put before an event may ask for it otherwise."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -69,16 +63,15 @@ class NoteProjection:
     def shared(self, recorded: Recorded, body: Shared, captured: Item | None) -> Item | None:
         """Return the item of another home as a record of it leaves it here; None if nothing does.
 
-        What was captured here follows from what happened here: others can only have it deleted.
-        Nobody reaches a personal item, or one of another project.
-
-        Args:
-            recorded: the event.
-            body: its body.
-            captured: the item with that uuid, if it was captured and is not put yet.
+        What was captured here (`captured`, if not put yet) others can only have deleted. Nobody
+        reaches a personal item, or one of another project.
         """
-        is_gone = self._is_gone(body, recorded)
-        uuid, is_read = body.uuid, body.uuid in self._read and body.uuid not in self._waiting
+        uuid, is_read = body.uuid, body.uuid in self._read
+        if body.item is None:
+            self._gone.add(uuid)
+        elif uuid in self._gone if is_read else self._writer.gone([uuid], before=recorded.seq):
+            return None
+        is_read = is_read and uuid not in self._waiting
         existing = captured or (self._read[uuid] if is_read else self._by_uuid([uuid]).get(uuid))
         if existing and (
             existing.scope == "personal"
@@ -86,19 +79,8 @@ class NoteProjection:
             or bool(existing.file)
         ):
             return None
-        if is_gone:
-            return None
         made = self._as_shared(recorded, body, existing)
         return self._put(made, recorded) if made else None
-
-    def _is_gone(self, body: Shared, recorded: Recorded) -> bool:
-        """Return True if another home declared gone before what a record has a version of."""
-        if body.item is None:
-            self._gone.add(body.uuid)
-            return False
-        if body.uuid in self._read:
-            return body.uuid in self._gone
-        return bool(self._writer.gone([body.uuid], before=recorded.seq))
 
     def _as_shared(self, recorded: Recorded, body: Shared, existing: Item | None) -> Item | None:
         if existing and existing.kind in RECORDED_KINDS:
@@ -122,19 +104,19 @@ class NoteProjection:
 
     def _linked(self, item: Item) -> Item:
         """Return an item whose links by uuid, of another home, lead to the items here."""
-        named = [link.title for link in item.links if _is_by_uuid(link)]
-        known = self._by_uuid(named)
+        named = [
+            link
+            for link in item.links
+            if len(link.title) == _UUID_CHARS and link.title.count("-") == 4
+            if not link.target and link.kind != "wiki"
+        ]
+        known = self._by_uuid([link.title for link in named])
         if not known:
             return item
         links = (
             replace(link, target=known[link.title].id, title="")
-            if _is_by_uuid(link) and link.title in known
+            if link in named and link.title in known
             else link
             for link in item.links
         )
         return replace(item, links=tuple(links))
-
-
-def _is_by_uuid(link: Link) -> bool:
-    is_name = len(link.title) == _UUID_CHARS and link.title.count("-") == 4
-    return is_name and not link.target and link.kind != "wiki"

@@ -3,9 +3,8 @@
 One thread at a time. What the spool handed out is acknowledged only after the commit that holds
 it; whatever dies in between is replayed, and the event's id makes the replay a no-op.
 
-What happens in a folder below `Home.probes` is a probe of `observer doctor`. It is appended to the
-log and derived into an item like any event, read back, written to a file in that folder, and taken
-out again by rolling the transaction back: no reader ever sees it, and a crash leaves nothing.
+What happens below `Home.probes` is a probe of `observer doctor`: stored and derived like any event,
+read back into a file there, and rolled back, so that no reader ever sees it.
 """
 
 from __future__ import annotations
@@ -74,6 +73,21 @@ class Embedded(NamedTuple):
     seen: Mapping[int, int]
 
 
+ANSWER = "stored-"
+"""What the names of the files begin with that hold what the store gave back: a `Probed` each."""
+
+
+class Probed(Value):
+    """One probe as it came back from the store, and the item that it made."""
+
+    recorded: Recorded
+    item: Item | None
+
+
+class _RollBack(Exception):
+    """Ends the transaction that holds the probes."""
+
+
 class Pipeline:
     """Carries events from the spool, or from a front, into the store.
 
@@ -83,10 +97,9 @@ class Pipeline:
         ahead: reads long backlogs meanwhile, on another core.
         embedder: makes the vectors of what is stored; None stores none.
         tombstones: what was purged and is not stored again.
-        probes: what happens below this folder is a probe, and never committed; see `probe`.
+        probes: what happens below this folder is a probe, and never committed.
         index: gets large batches before they are committed, so that no search has to take them up.
-        give_way: called before each event is stored; it may block while somebody waits for an
-            answer.
+        give_way: called before each event is stored; may block while somebody waits for an answer.
     """
 
     def __init__(  # noqa: PLR0913 - its parts, each named
@@ -108,6 +121,7 @@ class Pipeline:
         self._spool = spool
         self._idle_ms = settings.session_idle_minutes * 60_000
         self._preparer = EventPreparer(settings, spool, places=places, now_ms=now_ms)
+        self.restricted = self._preparer.policies.roots
         self._now_ms = now_ms
         self._ahead = ahead
         self._embedder = embedder
@@ -121,8 +135,7 @@ class Pipeline:
     def drain(self) -> Drained:
         """Store some of the oldest spooled entries; `entries` is 0 when the spool is empty.
 
-        Raises:
-            StoreUnavailable: the store or the spool cannot be written; nothing was acknowledged.
+        Raises StoreUnavailable: store or spool cannot be written; nothing was acknowledged.
         """
         if self._ahead and (drained := self._drain_ahead(self._ahead)):
             return drained
@@ -150,37 +163,27 @@ class Pipeline:
             is_all=self._spool.is_empty(),
         )
 
-    def restricted(self) -> list[str]:
-        """Return the roots of work trees of which a policy was read, usable or not."""
-        return self._preparer.restricted()
-
     def close(self) -> None:
         """Stop what goes on beside it; what was not stored is in the spool."""
         if self._ahead:
             self._ahead.end()
 
     def ingest(self, events: Sequence[Event], project_id: int | None = None) -> list[Receipt]:
-        """Store events that a front reports, and return after the commit.
+        """Store events that a front reports, not redacted yet, and return after the commit.
 
-        Args:
-            events: decoded; they are redacted here.
-            project_id: the project they belong to; None finds it by their folders.
-
-        Raises:
-            StoreUnavailable: the store cannot be written; nothing was stored.
+        Without a `project_id` it is found by their folders. Raises StoreUnavailable: nothing was
+        stored.
         """
         self._preparer.clear_cache()
-        prepared = [
-            self._preparer.prepare_reported(event, project_id=project_id) for event in events
-        ]
+        prepared = [self._preparer.prepare_reported(event, project_id) for event in events]
         if any(map(is_imported, events)):
             self._importing_until = time.monotonic() + IMPORT_PAUSE_S
             self._give_way()
         with self._store.write() as writer:
             appender = self._appender(writer)
-            appender.expect(one.event for one in prepared if one)
+            appender.projection.expect(one.event for one in prepared if one)
             receipts = [appender.append(one) if one else Receipt() for one in prepared]
-            appender.finish()
+            appender.projection.finish()
         return receipts
 
     def is_importing(self) -> bool:
@@ -196,10 +199,10 @@ class Pipeline:
 
         None while an import goes on, which may bring more of them.
         """
-        if self.is_importing():
-            return frozenset()
-        with self._store.read() as reader:
-            silent = reader.idle_sessions(before_ms=self._now_ms() - self._idle_ms)
+        silent = []
+        if not self.is_importing():
+            with self._store.read() as reader:
+                silent = reader.idle_sessions(before_ms=self._now_ms() - self._idle_ms)
         if not silent:
             return frozenset()
         return self._store_all(
@@ -213,23 +216,19 @@ class Pipeline:
                     body=SessionEnd(reason="idle"),
                     author="system",
                 ),
-                place=Place(root=self._preparer.root_of(session.cwd), branch=session.branch),
+                place=Place(
+                    root=self._preparer.place_of(session.cwd)[1].root, branch=session.branch
+                ),
                 project_id=session.project_id,
             )
             for session in silent
         )
 
-    def embed(self, after: int, *, limit: int) -> int:
-        """Add vectors to items that have no whole one of the model in use, from one change on.
-
-        Returns the change to go on after: the same when there is nothing left to do.
-        """
-        made = self.embedded(after, limit=limit)
-        self.keep_embedded(made)
-        return made.last_change
-
     def embedded(self, after: int, *, limit: int) -> Embedded:
-        """Make the vectors that `embed` adds; it only reads, and may take a while."""
+        """Make vectors of items that have no whole one of the model in use, from one change on.
+
+        It only reads, and may take a while; `last_change` is `after` when nothing is left to do.
+        """
         if self._embedder is None:
             return Embedded(after, {}, {})
         model = self._embedder
@@ -254,10 +253,9 @@ class Pipeline:
                 writer.drop_vectors(but=self._embedder.id)
 
     def rebuild(self, *, advance: Callable[[int], object] = lambda _: None) -> int:
-        """Derive all items and sessions anew from the log; returns the count of events.
+        """Derive all items and sessions anew from the log; returns the count of readable events.
 
-        Readers see the old ones until the new ones are complete. Events that cannot be read any
-        more are passed over and not counted. `advance` is called with the number of further events.
+        Readers see the old ones until then. `advance` gets the number of further events.
         """
         with self._store.write() as writer:
             return derived_anew(writer, self._embedder, advance=advance)
@@ -283,16 +281,14 @@ class Pipeline:
 
     def _store_all(self, prepared: Iterable[EventRecord]) -> frozenset[int]:
         if self._probes:
-            prepared, probes = split(prepared, self._probes)
-            if probes:
-                answer(probes, self._store, self._appender)
+            prepared = self._answered(prepared, self._probes)
         with self._store.write() as writer:
             appender = self._appender(writer)
             receipts = []
             for one in prepared:
                 self._give_way()
                 receipts.append(appender.append(one))
-            appender.finish()
+            appender.projection.finish()
             take_up = None
             if self._index is not None and len(receipts) >= INDEXED:
                 take_up = self._index.prepare(writer, pause=self._give_way)
@@ -304,12 +300,33 @@ class Pipeline:
             _log.info("%d events were left out that are older than is kept", expired)
         return frozenset(appender.touched)
 
+    def _answered(self, prepared: Iterable[EventRecord], folder: Path) -> list[EventRecord]:
+        """Return the events that are no probes, once those are answered, and rolled back."""
+        sides: tuple[list[EventRecord], list[EventRecord]] = ([], [])
+        folders = {str(folder), os.path.realpath(folder)}
+        for one in prepared:
+            sides[any(is_inside(one.event.cwd, each) for each in folders)].append(one)
+        kept, probes = sides
+        if not probes:
+            return kept
+        with suppress(_RollBack), self._store.write() as writer:
+            appender = self._appender(writer)
+            receipts = [appender.append(one) for one in probes]
+            appender.projection.finish()
+            for one, receipt in zip(probes, receipts, strict=True):
+                for recorded in () if receipt.seq is None else writer.logged([receipt.seq]):
+                    made = None if receipt.item is None else writer.item(receipt.item)
+                    said = msgspec.json.encode(Probed(recorded=recorded, item=made))
+                    name = f"{ANSWER}{secrets.token_hex(8)}"
+                    with suppress(OSError, ValueError):  # who sent it may have removed the folder
+                        replace(Path(one.event.cwd, name), said)
+            raise _RollBack
+        return kept
+
     def _appender(self, writer: Writer) -> EventAppender:
         return EventAppender(
             writer,
-            prepare=lambda event, project_id: self._preparer.prepare_reported(
-                event, project_id=project_id
-            ),
+            prepare=self._preparer.prepare_reported,
             stored_ms=self._now_ms(),
             embedder=self._embedder,
             tombstones=self._tombstones,
@@ -347,57 +364,3 @@ class Pipeline:
                 f"cannot write to the spool: {error.strerror}",
                 hint=remedy(error, "make its folder writable"),
             ) from error
-
-
-ANSWER = "stored-"
-"""What the names of the files begin with that hold what the store gave back: a `Probed` each."""
-
-
-class Probed(Value):
-    """One probe as it came back from the store, and the item that it made."""
-
-    recorded: Recorded
-    item: Item | None
-
-
-class _RollBack(Exception):
-    """Ends the transaction that holds the probes."""
-
-
-def split(
-    prepared: Iterable[EventRecord], probes: Path
-) -> tuple[list[EventRecord], list[EventRecord]]:
-    """Return the events that are to be kept, and those that are probes."""
-    folders = {str(probes), os.path.realpath(probes)}
-    kept: list[EventRecord] = []
-    found: list[EventRecord] = []
-    for one in prepared:
-        is_probe = any(is_inside(one.event.cwd, folder) for folder in folders)
-        (found if is_probe else kept).append(one)
-    return kept, found
-
-
-def answer(
-    probes: Sequence[EventRecord], store: Store, appender_of: Callable[[Writer], EventAppender]
-) -> None:
-    """Append probes, write what came back into their folders, and roll all of it back.
-
-    Raises:
-        StoreUnavailable: the store cannot be written.
-    """
-    with suppress(_RollBack), store.write() as writer:
-        appender = appender_of(writer)
-        receipts = [appender.append(one) for one in probes]
-        appender.finish()
-        stored = [
-            (one.event.cwd, receipt.seq, receipt.item)
-            for one, receipt in zip(probes, receipts, strict=True)
-            if receipt.seq is not None
-        ]
-        for folder, seq, item in stored:
-            (recorded,) = writer.log(after_seq=seq - 1, limit=1)
-            made = None if item is None else writer.item(item)
-            said = msgspec.json.encode(Probed(recorded=recorded, item=made))
-            with suppress(OSError, ValueError):  # whoever sent it may have removed the folder
-                replace(Path(folder, f"{ANSWER}{secrets.token_hex(8)}"), said)
-        raise _RollBack

@@ -1,9 +1,8 @@
 """Reads a long backlog on another core, ahead of the one thread that stores it.
 
 Steps 2 to 5 of an event's way in a process of their own, and its analysis, which takes as long, in
-one behind that. They change nothing and own nothing: what they leave out, because it cannot be
-read, or because one died, waits in the spool for `Spool.claim`. They end with their backlog, or at
-the first page that nobody is there to take.
+one behind that. What they leave out waits in the spool for `Spool.claim`. They end with their
+backlog, or at the first page that nobody is there to take.
 """
 
 from __future__ import annotations
@@ -45,12 +44,9 @@ class PrefetchRequest(msgspec.Struct, frozen=True):
 
 
 class PrefetchedEntry(msgspec.Struct, frozen=True, array_like=True):
-    """An entry without its bytes; its events as JSON, with the rest of what was prepared.
+    """An entry without its bytes; its events as JSON, number of the place, `is_expired`, analysis.
 
-    Behind the JSON come the number of the place, `is_expired` and the analysis.
-
-    Not an `EventRecord` each: an event would travel twice, as it is and as the JSON that is stored,
-    and its place with every event, though a page has few of them.
+    Not an `EventRecord` each: an event would travel twice, as it is and as the JSON that is stored.
     """
 
     id: str
@@ -83,41 +79,33 @@ class Prefetcher:
 
     def begin(self, in_hand: Iterable[SpoolEntry]) -> None:
         """Start reading what waits, without the entries that the caller has in hand."""
-        if not self._process.may_start:
-            return
-        order = PrefetchRequest(
-            str(self._spool), self._settings, frozenset(entry.id for entry in in_hand)
-        )
-        self._process.start()
-        self._process.send(_encode(order), is_last=True)
+        ids = frozenset(entry.id for entry in in_hand)
+        if self._process.start():
+            order = PrefetchRequest(str(self._spool), self._settings, ids)
+            self._process.send(_encode(order), is_last=True)
 
     def next(self) -> Batch:
         """Wait for the next entries, oldest first; none when nothing is being read, or no more."""
-        data = self._process.receive()
-        return _batch(_page(data)) if data else ()
+        if not (data := self._process.receive()):
+            return ()
+        page, batch = _page(data), []
+        for line in page.lines:
+            events = [
+                EventRecord(
+                    event=_event(said),
+                    place=page.places[number],
+                    data=said,
+                    is_expired=is_expired,
+                    analysis=analysis,
+                )
+                for said, number, is_expired, analysis in line.events
+            ]
+            batch.append((SpoolEntry(line.id, b"", line.at_ms, line.path, line.end), events))
+        return batch
 
     def end(self) -> None:
         """Stop reading, if anything is being read."""
         self._process.end()
-
-
-def _batch(page: Page) -> Batch:
-    return [
-        (
-            SpoolEntry(line.id, b"", line.at_ms, line.path, line.end),
-            [
-                EventRecord(
-                    event=_event(data),
-                    place=page.places[number],
-                    data=data,
-                    is_expired=is_expired,
-                    analysis=analysis,
-                )
-                for data, number, is_expired, analysis in line.events
-            ],
-        )
-        for line in page.lines
-    ]
 
 
 # --- in the process ------------------------------------------------------------------------------
@@ -142,28 +130,17 @@ def pages(order: PrefetchRequest) -> Iterator[Page]:
         backlog, most=PAGE, size_of=lambda entry: len(entry.data), most_size=PAGE_BYTES
     ):
         preparer.clear_cache()
-        page = _written(entries, preparer)
-        if page.lines:
-            yield page
-
-
-def _written(entries: Iterable[SpoolEntry], preparer: EventPreparer) -> Page:
-    places: dict[Place, int] = {}
-    lines = []
-    for entry in entries:
-        # Whoever drains meets it again, logs why it cannot be read, and sets it aside.
-        with suppress(Exception):
-            events = [
-                (
-                    one.data,
-                    places.setdefault(one.place, len(places)),
-                    one.is_expired,
-                    EventAnalysis(),
-                )
-                for one in preparer.read(entry)
-            ]
-            lines.append(PrefetchedEntry(entry.id, entry.at_ms, entry.path, entry.end, events))
-    return Page(lines, list(places))
+        places, lines, bare = dict[Place, int](), [], EventAnalysis()
+        for entry in entries:
+            # Whoever drains meets it again, logs why it cannot be read, and sets it aside.
+            with suppress(Exception):
+                events = [
+                    (one.data, places.setdefault(one.place, len(places)), one.is_expired, bare)
+                    for one in preparer.read(entry)
+                ]
+                lines.append(PrefetchedEntry(entry.id, entry.at_ms, entry.path, entry.end, events))
+        if lines:
+            yield Page(lines, list(places))
 
 
 def analysed(page: Page) -> Page:

@@ -2,15 +2,13 @@
 
 Looks at the disk and at nothing else, so that any process can do it, and may do it again.
 
-Of observer's own commands what they say is in the memory already, and only there: `observer
-remember …` and `observer purge …` are kept without their words, and what observer answered is not
-kept at all: a copy in the log would outlive the note's being forgotten, and show to all what is one
-person's. Where a line is too twisted to read, more of it goes.
+Commands like `observer remember …` are kept without their words, and what observer answered not at
+all: a copy in the log would outlive the note, and show to all what is one person's. Where a line is
+too twisted to read, more of it goes.
 
-Files that hold secrets by their nature: what they hold is made known, and not kept. Whether a tool
-read or wrote such a file, a command printed it or a credential helper answered: the event keeps the
-path, and says that the text is left out. A file that a private key was printed of is one from then
-on, so that its next lines are not kept either.
+What files hold that are secret by their nature is made known to redaction and not kept, whether a
+tool read or wrote one, a command printed it or a credential helper answered. A file that a private
+key was printed of is one from then on.
 """
 
 from __future__ import annotations
@@ -76,10 +74,7 @@ _json = msgspec.json.Encoder().encode
 
 
 def spelled_here(event: Event) -> Event:
-    """Return an event with its folders and files as WSL spells them, whoever reported it.
-
-    Whose project it is, and whether it is excluded, is known by that spelling.
-    """
+    """Return an event with folders and files as WSL spells them, by which projects are known."""
     cwd, roots = from_windows(event.cwd), tuple(map(from_windows, event.roots))
     body = event.body
     there = whole = body.of if isinstance(body, Intent) else body
@@ -96,10 +91,8 @@ def spelled_here(event: Event) -> Event:
 class EventPreparer:
     """Reads entries and events; what the disk said holds until `clear_cache`.
 
-    Args:
-        spool: knows when and where nothing is recorded, and the home.
-        places: looks up folders.
-        now_ms: the clock; nothing happens later than now.
+    `spool` knows when and where nothing is recorded, `places` looks up folders, and nothing happens
+    later than `now_ms`.
     """
 
     def __init__(
@@ -107,7 +100,7 @@ class EventPreparer:
     ) -> None:
         self._cap_bytes = settings.event_cap_bytes
         self._exclusion = Exclusion(settings.exclude)
-        self._policies = Policies()
+        self.policies = Policies()
         self._retention = Retention(settings)
         self._places = places
         self._now_ms = now_ms
@@ -118,20 +111,17 @@ class EventPreparer:
 
     def clear_cache(self) -> None:
         """Forget what the disk said; within a batch, a moment's work, it goes on saying it."""
-        self._place_of = cache(self._look)
+        self.place_of = cache(self._look)
         self._work_tree_of = cache(work_tree_of)
         self._folder_of = partial(event_folder, work_tree_of=self._work_tree_of)
-        self._policy_of = cache(lambda folder: self._policies.of(self._place_of(folder)[0]))
+        self._policy_of = cache(lambda folder: self.policies.of(self.place_of(folder)[0]))
         self._has_pauses = bool(self._pauses)
         SEEN.use(self._seen)
 
     def read(self, entry: SpoolEntry) -> list[EventRecord]:
         """Return the events of an entry, without what settings, policies and pauses exclude.
 
-        Commits that came in by one of git's stand before it.
-
-        Raises:
-            Undecodable: it holds none.
+        Commits that came in by one of git's stand before it. Raises Undecodable: it holds none.
         """
         if entry.fault:
             raise Undecodable(entry.fault)
@@ -140,41 +130,27 @@ class EventPreparer:
         heard = (self._secret_files.without_text(event, entry.data) for event in heard)
         return [one for event in heard for one in self._with_arrivals(event)]
 
-    def prepare(self, event: Event, *, project_id: int | None = None) -> EventRecord | None:
-        """Return a decoded event, redacted and fitted, with its place; None if it is excluded."""
-        prepared, _ = self._prepare(spelled_here(event), project_id)
-        return prepared
+    def prepare_reported(self, event: Event, project_id: int | None = None) -> EventRecord | None:
+        """Return an event that a front reports as `read` does; None while that is paused.
 
-    def prepare_reported(
-        self, event: Event, *, project_id: int | None = None
-    ) -> EventRecord | None:
-        """Return what `prepare` does of an event that a front reports; None while that is paused.
-
-        When it happened does not matter, but for what a client kept of its sessions: what was
-        paused then is left out.
+        Only of what a client kept of its sessions the time counts at which it happened.
         """
         event = spelled_here(event)
         at_ms = event.at_ms if is_imported(event) else self._now_ms()
         is_paused = is_captured(event.body) and self._is_paused(event, at_ms=at_ms)
         event = self._secret_files.without_text(event)
-        return None if is_paused else self.prepare(event, project_id=project_id)
+        return None if is_paused else self._prepare(event, project_id)[0]
 
-    def root_of(self, folder: str) -> str:
-        """Return the root of the project that a folder lies in; "" where there is none."""
-        return self._place_of(folder)[1].root
-
-    def restricted(self) -> list[str]:
-        """Return the roots of which a policy was read."""
-        return self._policies.roots()
-
-    def _prepare(self, event: Event, project_id: int | None) -> tuple[EventRecord | None, Place]:
-        """Return what `prepare` does, and the place as it is, whatever its name holds."""
+    def _prepare(
+        self, event: Event, project_id: int | None = None
+    ) -> tuple[EventRecord | None, Place]:
+        """Return an event, redacted and fitted, None if it is excluded, and its place as it is."""
         # A folder with a secret in its name is only found under that name.
         folder = self._folder_of(event)
         permitted = self._exclusion.applied(event, folder)
         if permitted is None:
             return None, NOWHERE
-        place, kept = self._place_of(folder)
+        place, kept = self.place_of(folder)
         policy = self._policy_of(folder)
         around = self._work_tree_of
         permitted = apply_policy(
@@ -208,11 +184,11 @@ class EventPreparer:
         return prepared, place
 
     def _with_arrivals(self, event: Event) -> Iterator[EventRecord]:
-        prepared, place = self._prepare(event, project_id=None)
+        prepared, place = self._prepare(event)
         if prepared is None:
             return
         came = (one for one in incoming_commits(prepared.event, place) if not self._is_paused(one))
-        yield from filter(None, map(self.prepare, came))
+        yield from (ready for one in came if (ready := self._prepare(spelled_here(one))[0]))
         if is_reported(prepared.event):
             yield prepared
 
@@ -221,7 +197,7 @@ class EventPreparer:
         if not self._has_pauses:
             return False
         folder = self._folder_of(event)
-        folders = {event.cwd, folder, self._place_of(folder)[0].root} - {""}
+        folders = {event.cwd, folder, self.place_of(folder)[0].root} - {""}
         at_ms = event.at_ms if at_ms is None else at_ms
         if not self._pauses.covers(at_ms, folders, event.session):
             return False
@@ -232,7 +208,7 @@ class EventPreparer:
     def _look(self, folder: str) -> tuple[Place, Place]:
         """Return the place of a folder as it is, and as it is kept."""
         place = self._places.at(folder) if folder else NOWHERE
-        return place, replace(redact(place), name=self._policies.of(place).name)
+        return place, replace(redact(place), name=self.policies.of(place).name)
 
     def _clean(self, event: Event) -> tuple[Event, str]:
         # Redaction sees the whole text: a cut through a secret would hide it from its pattern.
@@ -292,10 +268,7 @@ _DOTS = " …"
 
 
 def strip_self_commands(event: Event) -> Event:
-    """Return the event without what a command gave to observer, and without the answer.
-
-    The event itself where there is nothing of the kind.
-    """
+    """Return the event without what a command gave to observer, and without the answer."""
     body = event.body
     act = body.of if isinstance(body, Intent) else body
     line = act.command if isinstance(act, Command) else ""
@@ -389,27 +362,31 @@ class SecretFiles:
     def __init__(self) -> None:
         self._keys: dict[tuple[str, str], None] = {}
         self._open: dict[tuple[str, str], int] = {}
-        """How many calls of a session and tool wait for their results."""
+        """How many calls of a session and tool wait for their results, which do not say whose."""
         self._secret: dict[tuple[str, str], None] = {}
-        """Of which one is about such a file. Results do not say whose they are."""
+        """Of which one is about such a file."""
 
     def without_text(self, event: Event, entry: bytes = b"") -> Event:
-        """Return an event without the text of a secret file, whose values are known from now on.
-
-        The event itself where it is about none. `entry` is all that was reported.
-        """
+        """Return an event without the text of a secret file; that of its `entry` is known then."""
         body = event.body
         if isinstance(body, Outcome):
             return self._result(event, body)
-        self._count(event)
+        if isinstance(body, Intent):
+            call = (event.session, body.tool)
+            self._open[call] = self._open.pop(call, 0) + 1
+            _keep(self._open)
+        elif isinstance(body, Prompt):  # which ends the wait for calls before it
+            for call in [one for one in self._open if one[0] == event.session]:
+                self._close(call)
         act = body.of if isinstance(body, Intent) else body
-        names = list(_files(act, any_may_be=bool(self._keys)))
-        is_known = any(
-            is_secret_file(name) or (event.session, _base(name)) in self._keys for name in names
-        )
+        keys = {
+            name: (event.session, name.replace("\\", "/").rpartition("/")[2])
+            for name in _files(act, any_may_be=bool(self._keys))
+        }
+        is_known = any(is_secret_file(name) or key in self._keys for name, key in keys.items())
         if not is_known and not (isinstance(act, Command) and _HELPERS.search(act.command)):
             if any(map(_KEY.match, _texts(act))):
-                _keep(self._keys, *((event.session, _base(name)) for name in names))
+                _keep(self._keys, *keys.values())
             return event
         reported = _strings(entry[entry.find(PAYLOAD) + len(PAYLOAD) :], but=_IDS)
         _make_known([*_texts(act), *reported])
@@ -417,16 +394,6 @@ class SecretFiles:
             _keep(self._secret, (event.session, body.tool))
             return replace(event, body=replace(body, of=_bare(act)))
         return replace(event, body=_bare(act))
-
-    def _count(self, event: Event) -> None:
-        """Note a call that begins, and that a prompt ends the wait for those before it."""
-        if isinstance(event.body, Intent):
-            call = (event.session, event.body.tool)
-            self._open[call] = self._open.pop(call, 0) + 1
-            _keep(self._open)
-        elif isinstance(event.body, Prompt):
-            for call in [one for one in self._open if one[0] == event.session]:
-                self._close(call)
 
     def _result(self, event: Event, body: Outcome) -> Event:
         call = (event.session, body.tool)
@@ -446,19 +413,11 @@ class SecretFiles:
 
 def is_secret_file(path: str) -> bool:
     """Return True for the path of a file that holds secrets by its nature."""
-    name = _base(path)
+    path = "/" + path.replace("\\", "/")
+    name = path.rpartition("/")[2]
     if _EXAMPLE.search(name):
         return False
-    is_place = _PLACE.match("/" + path.replace("\\", "/")) is not None
-    return is_place or _NAME.match(name) is not None
-
-
-def _mentions(text: str) -> bool:
-    return any(map(text.__contains__, _MENTIONED))
-
-
-def _base(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2]
+    return _PLACE.match(path) is not None or _NAME.match(name) is not None
 
 
 def _files(act: object, *, any_may_be: bool) -> Iterator[str]:
@@ -470,9 +429,11 @@ def _files(act: object, *, any_may_be: bool) -> Iterator[str]:
             yield from act.paths
         case Search():
             yield act.path
-        case ToolUse() if _mentions(act.input):
+        case ToolUse() if any(map(act.input.__contains__, _MENTIONED)):
             yield from filter(is_secret_file, _strings(act.input.encode("utf-8", "replace")))
-        case Command() if any_may_be or _mentions(act.command) or _KEY.match(act.output):
+        case Command() if (
+            any_may_be or any(map(act.command.__contains__, _MENTIONED)) or _KEY.match(act.output)
+        ):
             for part in simple_commands(act.command):
                 program = program_name(part.words[0])
                 if program in _PRINTERS or (program == "git" and part.words[1:2] in _GIT_PRINTERS):

@@ -1,15 +1,14 @@
 """From recorded events to items and sessions: step 6, the same fold live and in a rebuild.
 
-`ProjectHistory` carries the state of each project, from which fixes follow. `LaterWork` finds the
-sessions whose open work is taken up later: one that is over learns of a commit of its changes, and
-that its plan was begun. Nothing depends on how the log is cut into transactions.
+A session that is over learns of a commit of its changes, and that its plan was begun. Nothing
+depends on how the log is cut into transactions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol
 
 from msgspec.structs import replace
 
@@ -19,7 +18,6 @@ from observer.core.events import (
     Enriched,
     Event,
     Forget,
-    Outcome,
     Prompt,
     Remember,
     Shared,
@@ -40,20 +38,34 @@ from observer.observations import (
     session_state,
     turns,
 )
-from observer.observations.analysis import analysis_of, result_of
+from observer.observations.analysis import analysis_of
 from observer.observations.drafts import enrichment
 from observer.observations.git_commands import GitOperation
 from observer.observations.note_reducer import OnNote, forgotten
 from observer.observations.project_reducer import ProjectReducer, rewritten, taken_back
 from observer.observations.prompt_injection import suspicion, with_suspicion
 from observer.observations.session_reducer import Items, SessionReducer
-from observer.observations.session_state import PendingTool, SessionState, begin
+from observer.observations.session_state import SessionState, begin
 from observer.observations.summary import summarize
 from observer.store.reader import StoreReader
 from observer.store.writer import Writer
 
 TURNS = 100
 """Newest turns of a session that are looked at for what was taken back."""
+SESSIONS = 100
+"""Sessions of a project that are looked at for open work, the last active ones."""
+OLD_MS = 14 * 86_400_000
+"""What a session left that ended so long before is not looked for."""
+_OF_COMMITS = frozenset({"reverts", "replaces", "makes"})
+
+
+class OpenWork(NamedTuple):
+    """A session with files that no commit has, a plan not begun, and beginnings of its commits."""
+
+    session: Session
+    dirty: frozenset[str]
+    plan: str
+    commits: frozenset[str]
 
 
 class Embedder(Protocol):
@@ -70,8 +82,7 @@ class Embedder(Protocol):
     def begin(self, items: Sequence[Item]) -> Callable[[], Mapping[int, bytes]]:
         """Begin to embed items beside what goes on; returns what waits for their vectors, by id.
 
-        There are none from a model that is too slow to wait for, and shorter ones from one that is
-        quick in part.
+        None, or shorter ones, from a model that is too slow to wait for.
         """
 
     def made(self, items: Sequence[Item]) -> Mapping[int, bytes]:
@@ -79,10 +90,7 @@ class Embedder(Protocol):
 
 
 def put_embedded(writer: Writer, items: Sequence[Item], embedder: Embedder | None) -> None:
-    """Put items with their vectors: what is found by its words is found by its meaning too.
-
-    Records have none: they lead to their turn, and are looked for by the words of a call.
-    """
+    """Put items with their vectors; records, which are looked for by their words, have none."""
     if embedder is None:
         writer.put_items(items)
         return
@@ -93,17 +101,17 @@ def put_embedded(writer: Writer, items: Sequence[Item], embedder: Embedder | Non
 class Projection:
     """Everything that one write transaction derives from the events it is given, in log order.
 
-    Items and sessions are put at `finish`, each once, however many events touched them; their
-    vectors with them, so that what can be found by its words can be found by its meaning.
+    Items, with their vectors, and sessions are put at `finish`, each once.
     """
 
     def __init__(self, writer: Writer, embedder: Embedder | None = None) -> None:
         self._writer = writer
         self._notes = NoteProjection(writer)
-        self._history = ProjectHistory(writer)
+        self._arcs: dict[int, ProjectReducer] = {}
+        self._before = project_state.ProjectState()
         self._embedder = embedder
         self._folds: dict[int | None, SessionReducer] = {None: SessionReducer(None)}
-        self._later = LaterWork(writer, self._folds)
+        self._stored: dict[int, list[OpenWork]] = {}
         self._items: dict[int, Item] = {}
         self._forgotten = dict(writer.forgotten())
         self._enriched: dict[int, Enrichment] = {}
@@ -117,21 +125,22 @@ class Projection:
             self._notes.expect(shared)
 
     def add(self, recorded: Recorded) -> int | None:
-        """Interpret one event; returns the id of the item it made or changed.
-
-        One that came late says nothing of what is so now, until its project is derived anew.
-        """
+        """Interpret one event, of a late one only itself; return the item it made or changed."""
         if not isinstance(recorded.event.body, Shared):
             self._notes.put()
-        is_late = self._history.arc(recorded.project_id).is_late(recorded)
+        is_late = self._arc(recorded.project_id).is_late(recorded)
         key = recorded.session_id
         if key not in self._folds:
             stored = None if key is None or key == recorded.seq else self._writer.session(key)
             self._folds[key] = SessionReducer(stored or begin(recorded))
         fold = self._folds[key]
         whole, drafted = fold.add_paired(recorded)
-        arcs = () if is_late else self._history.add(whole, drafted)
-        fold.learn(arcs, self._history.arc(whole.project_id).state.failures)
+        history, arcs = self._arc(whole.project_id), tuple[Item, ...]()
+        if not is_late:
+            self._before = history.state
+            fixes = history.add(whole, tuple(drafted))
+            arcs = tuple(self._resolved(item, whole) for item in fixes)
+        fold.learn(arcs, history.state.failures)
         if not is_late:
             self._take_up(recorded, whole, drafted)
             self._take_back(whole, (*drafted, *arcs))
@@ -157,13 +166,9 @@ class Projection:
             if one.project_id == project_id and one.last_ms >= since_ms
         ]
 
-    def call_of(self, session_id: int, outcome: Outcome) -> PendingTool | None:
-        """Return the call in a session that waits for a tool's result, None if there is none."""
-        return result_of(self._fold_of(session_id).state(), outcome)
-
-    def written(self, session_id: int) -> tuple[str, ...]:
-        """Return the files of the project that a session wrote."""
-        return session_commits.written_files(self._fold_of(session_id).state())
+    def state(self, session_id: int) -> SessionState:
+        """Return what is remembered of a session that is known, after the events added so far."""
+        return self._fold_of(session_id).state()
 
     def finish(self) -> None:
         """Put what was derived."""
@@ -172,7 +177,9 @@ class Projection:
                 self._writer.put_session(session)
                 made = [*fold.turn(), *filter(None, [summarize(session)])]
                 self._items |= {item.id: item for item in made}
-        self._history.finish()
+        for project_id, arcs in self._arcs.items():
+            if (state := arcs.changed_state()) is not None:
+                self._writer.put_project_state(project_id, state)
         absent = [item_id for item_id in self._enriched if item_id not in self._items]
         self._items |= {item.id: item for item in self._writer.items(absent)}
         known = {**self._writer.enrichments(list(self._items)), **self._enriched}
@@ -186,29 +193,62 @@ class Projection:
         for item in self._items.values():
             if (at_ms := self._gone.get(item.uuid)) is not None:
                 self._forget(item.id, at_ms)
-        items = [with_suspicion(self._unless_forgotten(item)) for item in self._items.values()]
-        put_embedded(self._writer, items, self._embedder)
+        items = [
+            forgotten(item, self._forgotten[item.id]) if item.id in self._forgotten else item
+            for item in self._items.values()
+        ]
+        put_embedded(self._writer, list(map(with_suspicion, items)), self._embedder)
 
     def _take_up(self, recorded: Recorded, whole: Recorded, drafted: Items) -> None:
         """Mark in other sessions that an event takes up what they left open."""
-        for session_id, saying, paths in [*self._later.committed(recorded, drafted)]:
-            self._fold_of(session_id).commit(saying, paths)
-        gone = discarding(whole)
-        for session_id in [*self._later.discarded(whole, gone)]:
-            self._fold_of(session_id).discard(gone)
-        for begun in list(self._later.begun(recorded)):
-            self._fold_of(begun).begin_plan()
+        body, gone = recorded.event.body, discarding(whole)
+        if isinstance(body, Commit) and not event_text.is_pulled(body):
+            paths = frozenset(path for item in drafted for path in item.files_modified)
+            saying = session_commits.commit_text(body.subject, body.hash)
+            for left in self._left_before(recorded):
+                if not left.dirty.isdisjoint(paths):
+                    self._fold_of(left.session.id).commit(saying, paths)
+        for left in self._left_before(whole) if gone else ():
+            if is_inside(left.session.cwd, whole.root) and any(
+                is_within(path, one.paths) for one in gone for path in left.dirty
+            ):
+                self._fold_of(left.session.id).discard(gone)
+        heading = prompts.heading_of(body.text) if isinstance(body, Prompt) else ""
+        for left in self._left_before(recorded) if heading else ():
+            if left.plan == heading:
+                self._fold_of(left.session.id).begin_plan()
 
     def _take_back(self, whole: Recorded, made: Items) -> None:
         """Mark in the sessions that had a part in it what an event takes back or replaces."""
         became = rewritten(whole, made)
+        gone = {commit[: session_commits.HASH_CHARS] for commit in became}
+        named = self._left_before(whole) if gone else ()
         own = [whole.session_id] if became and whole.session_id else []
-        for session_id in [*own, *self._later.rewritten(whole, became)]:
-            commits = self._fold_of(session_id).rewrite(became)
-            self._amend_turns(session_id, (), commits)
-        for session_id, paths in self._history.taken_back(whole).items():
+        others = [left.session.id for left in named if not left.commits.isdisjoint(gone)]
+        for session_id in [*own, *others]:
+            self._amend_turns(session_id, (), self._fold_of(session_id).rewrite(became))
+        back = taken_back(self._before, self._arc(whole.project_id).state)
+        for session_id, paths in back.items():
             self._fold_of(session_id).take_back(paths)
             self._amend_turns(session_id, paths, ())
+
+    def _left_before(self, recorded: Recorded) -> list[OpenWork]:
+        """Return the other sessions of the project that were there, and not long over."""
+        at_ms, project_id = recorded.event.at_ms, recorded.project_id
+        if project_id not in self._stored:
+            sessions = self._writer.sessions(project_id=project_id, limit=SESSIONS)
+            self._stored[project_id] = [
+                _left(session, session_state.decode(session.state)) for session in sessions
+            ]
+        known = ((fold.current(), fold.state()) for fold in self._folds.values())
+        found = [_left(one, state) for one, state in known if one and one.project_id == project_id]
+        found += [one for one in self._stored[project_id] if one.session.id not in self._folds]
+        return [
+            left
+            for left in found
+            if left.session.started_ms <= at_ms <= left.session.last_ms + OLD_MS
+            and left.session.id != recorded.session_id
+        ]
 
     def _amend_turns(
         self, session_id: int, files: Collection[str], commits: Collection[str]
@@ -231,6 +271,23 @@ class Projection:
         if session_id not in self._folds:
             self._folds[session_id] = SessionReducer(self._writer.session(session_id))
         return self._folds[session_id]
+
+    def _arc(self, project_id: int) -> ProjectReducer:
+        """Return what carries the state of a project."""
+        if project_id not in self._arcs:
+            self._arcs[project_id] = ProjectReducer(self._writer.project_state(project_id))
+        return self._arcs[project_id]
+
+    def _resolved(self, item: Item, recorded: Recorded) -> Item:
+        """Return an item whose links to commits have targets."""
+        hashes = [link.title for link in item.links if link.kind in _OF_COMMITS and link.title]
+        if not hashes:
+            return item
+        # What came later into the log is unknown, so that a rebuild derives the same.
+        known = self._writer.commits(recorded.project_id, hashes, before=recorded.seq)
+        to = (link.target or known.get(link.title, 0) for link in item.links)
+        links = (replace(link, target=id_) for link, id_ in zip(item.links, to, strict=True))
+        return replace(item, links=tuple(links))
 
     def _purpose(self, recorded: Recorded) -> list[Item]:
         """Carry out what was asked on purpose."""
@@ -269,15 +326,12 @@ class Projection:
         found = self._items.get(item_id) or self._writer.item(item_id)
         if found is None:
             return []
-        gone = self._unless_forgotten(found)
+        gone = forgotten(found, self._forgotten[item_id])
         self._writer.put_items([gone])
         return [gone]
 
     def _restore(self, item_id: int, before: int) -> list[Item]:
-        """Bring back an item that was captured and forgotten; nothing if there is none.
-
-        What is gone everywhere, by an event `before`, stays so.
-        """
+        """Bring back an item that was captured and forgotten, but not gone everywhere `before`."""
         found = self._items.get(item_id) or self._writer.item(item_id, deleted=True)
         if found and self._writer.gone([found.uuid], before=before):
             return []
@@ -289,10 +343,6 @@ class Projection:
         self._writer.put_items([restored])
         return [restored]
 
-    def _unless_forgotten(self, item: Item) -> Item:
-        at_ms = self._forgotten.get(item.id)
-        return item if at_ms is None else forgotten(item, at_ms)
-
 
 def rebuild(
     writer: Writer,
@@ -302,8 +352,7 @@ def rebuild(
 ) -> int:
     """Derive all items and sessions from the log; returns the count of events that could be read.
 
-    What was imported is taken where it happened, in whatever order it came: see
-    `StoreReader.by_time`. `advance` is called with the number of further events.
+    In the order of `StoreReader.by_time`. `advance` is called with the number of further events.
     """
     writer.clear_projection()
     return _derive(writer, writer.by_time(None), embedder, advance)
@@ -319,10 +368,7 @@ def derive_after(writer: Writer, seen: int) -> None:
 def derive_projects(
     writer: Writer, projects: Collection[int], *, advance: Callable[[int], object]
 ) -> int:
-    """Derive the items of some projects, which were cleared, from their events; as `rebuild`.
-
-    Nothing that happened in another project may bear on them: see `upkeep.choose`.
-    """
+    """Derive the items of some projects, which were cleared and stand alone, as `rebuild` does."""
     count = _derive(writer, writer.by_time(projects), None, advance)
     put_triages(writer)
     return count
@@ -330,13 +376,9 @@ def derive_projects(
 
 def put_triages(writer: Writer) -> None:
     """Put what the log says was decided on signals, which belongs to no project."""
-    decided = [
-        (body, one.event.at_ms)
-        for one in writer.log_of_kind("triage")
-        if isinstance(body := one.event.body, Triage)
-    ]
-    for body, at_ms in decided:
-        writer.put_triage(body, at_ms=at_ms)
+    for one in writer.log_of_kind("triage"):
+        if isinstance(body := one.event.body, Triage):
+            writer.put_triage(body, at_ms=one.event.at_ms)
 
 
 def _derive(
@@ -356,59 +398,10 @@ def _derive(
     return count
 
 
-_OF_COMMITS = frozenset({"reverts", "replaces", "makes"})
-
-
 def out_of_order(reader: StoreReader) -> list[int]:
     """Return the projects in which something came after what happened later: derive them anew."""
     states = ((one.id, reader.project_state(one.id)) for one in reader.projects())
     return [one for one, state in states if project_state.decode(state).is_out_of_order]
-
-
-class ProjectHistory:
-    """Carries the state of each project from event to event; `finish` stores them."""
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-        self._arcs: dict[int, ProjectReducer] = {}
-        self._before = project_state.ProjectState()
-
-    def add(self, recorded: Recorded, made: Sequence[Item]) -> tuple[Item, ...]:
-        """Take an event with its observations, as `ProjectReducer.add` does.
-
-        Links to commits have targets.
-        """
-        arcs = self.arc(recorded.project_id)
-        self._before = arcs.state
-        fixes = arcs.add(recorded, tuple(made))
-        return tuple(self._resolved(item, recorded) for item in fixes)
-
-    def arc(self, project_id: int) -> ProjectReducer:
-        """Return what carries the state of a project."""
-        if project_id not in self._arcs:
-            self._arcs[project_id] = ProjectReducer(self._writer.project_state(project_id))
-        return self._arcs[project_id]
-
-    def taken_back(self, recorded: Recorded) -> dict[int, set[str]]:
-        """Return what the event that was added took back; see `project_reducer.taken_back`."""
-        return taken_back(self._before, self._arcs[recorded.project_id].state)
-
-    def finish(self) -> None:
-        """Store the states of the projects."""
-        for project_id, arcs in self._arcs.items():
-            state = arcs.changed_state()
-            if state is not None:
-                self._writer.put_project_state(project_id, state)
-
-    def _resolved(self, item: Item, recorded: Recorded) -> Item:
-        hashes = [link.title for link in item.links if link.kind in _OF_COMMITS and link.title]
-        if not hashes:
-            return item
-        # What came later into the log is unknown, so that a rebuild derives the same.
-        known = self._writer.commits(recorded.project_id, hashes, before=recorded.seq)
-        to = (link.target or known.get(link.title, 0) for link in item.links)
-        links = (replace(link, target=id_) for link, id_ in zip(item.links, to, strict=True))
-        return replace(item, links=tuple(links))
 
 
 def discarding(whole: Recorded) -> list[GitOperation]:
@@ -419,92 +412,6 @@ def discarding(whole: Recorded) -> list[GitOperation]:
     is_ok = analysis_of(whole).result.ok is not False
     done = git_commands.operations_of(whole, body, is_ok=is_ok)
     return [one for one, _ in done if one.kind in session_commits.DISCARDING]
-
-
-SESSIONS = 100
-"""Sessions of a project that are looked at, the last active ones."""
-OLD_MS = 14 * 86_400_000
-"""What a session left that ended so long before is not looked for."""
-
-Folds: TypeAlias = Mapping[int | None, SessionReducer]
-"""The sessions of a transaction, which know more than what is stored."""
-
-
-class OpenWork(NamedTuple):
-    """A session with what is open in it: files that no commit has, a plan that nobody began.
-
-    `commits` are the beginnings of the hashes of those that it made, or that took its work in.
-    """
-
-    session: Session
-    dirty: frozenset[str]
-    plan: str
-    commits: frozenset[str]
-
-
-class LaterWork:
-    """Looks for sessions within one write transaction."""
-
-    def __init__(self, reader: StoreReader, folds: Folds) -> None:
-        self._reader = reader
-        self._folds = folds
-        self._stored: dict[int, list[OpenWork]] = {}
-
-    def committed(
-        self, recorded: Recorded, made: Collection[Item]
-    ) -> Iterator[tuple[int, str, frozenset[str]]]:
-        """Yield sessions of which a commit takes in changes, how it is named, and its files.
-
-        `made` are the items of the event.
-        """
-        body = recorded.event.body
-        if not isinstance(body, Commit) or event_text.is_pulled(body):
-            return
-        paths = frozenset(path for item in made for path in item.files_modified)
-        saying = session_commits.commit_text(body.subject, body.hash)
-        for left in self._before(recorded):
-            if not left.dirty.isdisjoint(paths):
-                yield left.session.id, saying, paths
-
-    def discarded(self, whole: Recorded, operations: Collection[GitOperation]) -> Iterator[int]:
-        """Yield sessions whose changes an event discards; `operations` as `discarding` returns."""
-        for left in self._before(whole) if operations else ():
-            if is_inside(left.session.cwd, whole.root) and any(
-                is_within(path, one.paths) for one in operations for path in left.dirty
-            ):
-                yield left.session.id
-
-    def rewritten(self, recorded: Recorded, became: Collection[str]) -> Iterator[int]:
-        """Yield sessions that name one of the commits that an event replaces or takes back."""
-        gone = {commit[: session_commits.HASH_CHARS] for commit in became}
-        for left in self._before(recorded) if gone else ():
-            if not left.commits.isdisjoint(gone):
-                yield left.session.id
-
-    def begun(self, recorded: Recorded) -> Iterator[int]:
-        """Yield sessions whose plan is what a prompt asks for."""
-        body = recorded.event.body
-        heading = prompts.heading_of(body.text) if isinstance(body, Prompt) else ""
-        for left in self._before(recorded) if heading else ():
-            if left.plan == heading:
-                yield left.session.id
-
-    def _before(self, recorded: Recorded) -> Iterator[OpenWork]:
-        """Yield the other sessions of the project that were there, and not long over."""
-        at_ms, project_id = recorded.event.at_ms, recorded.project_id
-        if project_id not in self._stored:
-            sessions = self._reader.sessions(project_id=project_id, limit=SESSIONS)
-            self._stored[project_id] = [
-                _left(session, session_state.decode(session.state)) for session in sessions
-            ]
-        known = ((fold.current(), fold.state()) for fold in self._folds.values())
-        found = [_left(one, state) for one, state in known if one and one.project_id == project_id]
-        found += [one for one in self._stored[project_id] if one.session.id not in self._folds]
-        for left in found:
-            session = left.session
-            is_of_time = session.started_ms <= at_ms <= session.last_ms + OLD_MS
-            if is_of_time and session.id != recorded.session_id:
-                yield left
 
 
 def _left(session: Session, known: SessionState) -> OpenWork:

@@ -1,10 +1,9 @@
 """Secrets recognised by what issuers, protocols and programs write: rules that are data.
 
-Part of step 4 (redaction). The formats of issuers' tokens are in `tokens.toml`; what a header, an
-address, a command line or a call gives away is in `contexts.toml`; private keys are known by the
-lines of their blocks, and JSON web keys by their parts. A pattern spends a bounded number of
-characters on a place that turns out to be harmless, and the search goes on behind its first
-character: hostile text costs linear time and cannot hide a secret behind a false start.
+Part of step 4 (redaction). Formats of tokens are in `tokens.toml`, what a header, an address, a
+command line or a call gives away in `contexts.toml`. A pattern spends few characters on a harmless
+place, and the search goes on behind its first one: hostile text costs linear time and cannot hide a
+secret behind a false start.
 """
 
 from __future__ import annotations
@@ -41,8 +40,8 @@ def _tokens(
 ) -> Iterator[Token]:
     """Yield the formats of what is drawn behind prefixes, and of rows.
 
-    One that counts only where a word begins takes the rest of the word with it. What is literal
-    comes first in a pattern: the engine finds that before it tries anything.
+    One `of_words` takes the rest of the word with it. What is literal comes first in a pattern: the
+    engine finds that before it tries anything.
     """
     for name, listed in prefixes.items():
         drawn = [(prefix, re.escape(prefix) + _DRAWN) for prefix in listed.split()]
@@ -78,10 +77,7 @@ _WORDS = b"abcdefghijklmnopqrstuvwxyz_-."
 def token_secrets(text: str, runs: str) -> Iterator[Span]:
     """Yield the tokens in a text, by format and then by position; spans may overlap.
 
-    `runs` are its `long_runs`.
-
-    All but those of `BASE64_TOKENS` contain a run of 20 word characters. Most text has few such
-    runs, and finding them is one search for a constant; only the runs are searched for anchors.
+    All but those of `BASE64_TOKENS` contain one of its `runs`, as `long_runs`, which are few.
     """
     for token in _present(text, runs):
         for match in token.pattern.finditer(text):
@@ -153,20 +149,6 @@ def _before(match: re.Match[str], most: int = 200) -> str:
     return match.string[max(0, match.start() - most) : match.start()]
 
 
-def _is_literal(match: re.Match[str]) -> bool:
-    return not shapes.is_placeholder(match["secret"])
-
-
-def _is_generated(match: re.Match[str]) -> bool:
-    return shapes.is_random(match["secret"], at_least=16) and _is_literal(match)
-
-
-def _is_credential(match: re.Match[str]) -> bool:
-    value = match["secret"]
-    is_typical = len(value) >= 24 or (len(value) >= 6 and _IS.mixed.search(value) is not None)
-    return is_typical and not shapes.is_placeholder(value)
-
-
 def _holds_session(match: re.Match[str]) -> bool:
     """Return True if one of the cookies in this line is more than a setting or an example."""
     line = match.string[match.start("secret") : match.start("secret") + 1024].splitlines()[0]
@@ -174,27 +156,32 @@ def _holds_session(match: re.Match[str]) -> bool:
     return any(len(value) >= 16 or shapes.is_random(value, at_least=8) for value in values)
 
 
-_ACCEPT: dict[str, Callable[[re.Match[str]], bool]] = {
-    "is_literal": _is_literal,
-    "is_generated": _is_generated,
-    "is_address": lambda match: bool(_IS.address.search(_before(match))) and _is_generated(match),
-    "is_credential": _is_credential,
-    "holds_session": _holds_session,
-    "is_made": lambda match: (
-        _is_literal(match)
-        and (shapes.is_typed(match["secret"]) or shapes.is_strong(match["secret"]))
+def _is_accepted(how: str, match: re.Match[str]) -> bool:
+    """Return True if a match is what a row of `contexts.toml` is for, by its `accept`."""
+    if how == "holds_session":
+        return _holds_session(match)
+    value = match["secret"]
+    return bool(_ACCEPT[how](match, value)) and not shapes.is_placeholder(value)
+
+
+_ACCEPT: dict[str, Callable[[re.Match[str], str], object]] = {
+    "is_literal": lambda _match, _value: True,
+    "is_generated": lambda _match, value: shapes.is_random(value, at_least=16),
+    "is_address": lambda match, value: (
+        _IS.address.search(_before(match)) and shapes.is_random(value, at_least=16)
     ),
-    "is_login": lambda match: _is_literal(match) and "[" not in match["secret"],
-    "is_for_curl": lambda match: "curl" in _before(match, 400) and _is_literal(match),
-    "is_for": lambda match: _is_literal(match) and not _IS.ports.fullmatch(match["secret"]),
-    "is_in_sql": lambda match: (
-        _is_literal(match) and bool(_IS.account.search(_before(match).rpartition(";")[2]))
+    "is_credential": lambda _match, value: (
+        len(value) >= 24 or (len(value) >= 6 and _IS.mixed.search(value))
     ),
-    "is_piped_in": lambda match: (
-        _is_literal(match) and bool(_IS.reads_secret.search(match["reader"]))
-    ),
-    "has_line": lambda match: _is_literal(match) and bool(_IS.sets.search(_before(match, 12))),
+    "is_made": lambda _match, value: shapes.is_typed(value) or shapes.is_strong(value),
+    "is_login": lambda _match, value: "[" not in value,
+    "is_for_curl": lambda match, _value: "curl" in _before(match, 400),
+    "is_for": lambda _match, value: not _IS.ports.fullmatch(value),
+    "is_in_sql": lambda match, _value: _IS.account.search(_before(match).rpartition(";")[2]),
+    "is_piped_in": lambda match, _value: _IS.reads_secret.search(match["reader"]),
+    "has_line": lambda match, _value: _IS.sets.search(_before(match, 12)),
 }
+"""What must be so of a match and its value, which is no placeholder."""
 _BY_ANCHOR: dict[str, list[_Row]] = {}
 for _row in table("contexts.toml")["rows"]:
     _patterns = (lazy_pattern(_row.get(part, "")) for part in ("pattern", "tail", "program"))
@@ -215,7 +202,7 @@ def context_secrets(text: str, low: str, gates: Collection[str]) -> Iterator[Spa
             end = at + 1
             for row in _BY_ANCHOR[anchor]:
                 match = row.pattern.match(text, at)
-                if match is None or not _ACCEPT[row.accept](match):
+                if match is None or not _is_accepted(row.accept, match):
                     continue
                 if row.program.search(_IS.command_end.split(_before(match))[-1]):
                     stop = match.end("secret")
@@ -230,10 +217,7 @@ def context_secrets(text: str, low: str, gates: Collection[str]) -> Iterator[Spa
 
 
 def key_file_secrets(text: str, low: str, runs: str) -> Iterator[Span]:
-    """Yield the keys in a text; `low` is the text in lower case, at equal offsets.
-
-    `runs` are its `long_runs`.
-    """
+    """Yield the keys in a text; `low` is it in lower case, `runs` are its `long_runs`."""
     for match in _IS.web_key.finditer(text if "kty" in low else ""):
         if shapes.is_random(match["secret"]):
             yield Span(*match.span("secret"), "private-key")
@@ -244,10 +228,7 @@ def key_file_secrets(text: str, low: str, runs: str) -> Iterator[Span]:
 
 
 def _pem_blocks(text: str) -> Iterator[Span]:
-    """Yield private keys, headers included; a block without an end reaches as far as its lines.
-
-    A header that no key follows is source code that mentions one.
-    """
+    """Yield private keys with headers; a block without an end reaches as far as its lines."""
     for match in _IS.pem.finditer(text):
         end = match.end()
         if match["foot"] is None:

@@ -1,11 +1,9 @@
-"""A secret's name and its value, whatever stands between the two.
+"""A secret's name and its value, whatever stands between the two; part of step 4 (redaction).
 
-Part of step 4 (redaction). A word that names a secret; signs, or a few words, between; a value,
-whose end its quotes or its surroundings show. A table, a pair, an option and its argument, prose:
-the forms in which people and programs join the two have no end, so a value that looks drawn, or
+The forms in which people and programs join the two have no end, so a value that looks drawn, or
 made up, need only stand close. Behind a sign that sets something (`=`, `:`, a call, an option) a
-plain word may be the value, unless it is source code (`password = get_password()`,
-`token: str`); that of an environment variable is a secret whatever it looks like.
+plain word may be the value, unless it is source code (`password = get_password()`, `token: str`);
+that of an environment variable is a secret whatever it looks like.
 """
 
 from __future__ import annotations
@@ -101,10 +99,7 @@ def _is_generated(value: str) -> bool:
 
 
 def named_secrets(text: str, low: str, gates: Collection[str]) -> Iterator[Span]:
-    """Yield the values of secrets' names.
-
-    `low` is the text in lower case, at equal offsets; `gates` are the `GATES` in it.
-    """
+    """Yield the values of secrets' names; `low` is the text in lower case, `gates` those in it."""
     for word in SECRET_NAMES if gates else ():
         if word.gate not in gates:
             continue
@@ -142,35 +137,16 @@ class _Key(NamedTuple):
     before: str
     head: re.Match[str]
 
-    @property
-    def is_spaced(self) -> bool:
-        """Whether there is more than a sign between it and the value."""
-        assign = self.head["assign"]
-        return assign is None or assign != assign.strip()
-
-    @property
-    def is_quoted(self) -> bool:
-        """Whether the value's end is plain to see."""
-        return bool(self.head["quote"] or self.head["element"])
-
-    @property
-    def lead(self) -> str:
-        """The character before it."""
-        return self.before[-1:] or "\n"
-
-    @property
-    def is_option(self) -> bool:
-        """Whether it is a command-line option."""
-        return self.text.startswith("--")
-
-    @property
-    def is_environment(self) -> bool:
-        """Whether no expression can stand behind it: a shell variable, an option, a URL's query."""
-        return not self.is_spaced and (
-            self.text.isupper()
-            or self.is_option
-            or (self.lead in "?&" and self.head["assign"] == "=")
-        )
+    lead: str
+    """The character before it."""
+    is_spaced: bool
+    """Whether there is more than a sign between it and the value."""
+    is_quoted: bool
+    """Whether the value's end is plain to see."""
+    is_option: bool
+    """Whether it is a command-line option."""
+    is_environment: bool
+    """Whether no expression can stand behind it: a shell variable, an option, a URL's query."""
 
 
 def _set(text: str, found: re.Match[str], word: SecretName) -> Span | None:
@@ -195,7 +171,22 @@ def _key_of(text: str, found: re.Match[str], *, word: SecretName, head: re.Match
     if before.endswith("\\") and around[len(before) :].startswith(("n", "r", "t")):
         before = around[: len(before) + 1]  # a line's end in JSON, not the name's first letter
     name = around[len(before) :] + text[found.start() : head.end("tail")]
-    return _Key(word, name, head["tail"].lower(), before, head)
+    lead, assign = before[-1:] or "\n", head["assign"]
+    is_spaced = assign is None or assign != assign.strip()
+    is_option = name.startswith("--")
+    return _Key(
+        word,
+        name,
+        head["tail"].lower(),
+        before,
+        head,
+        lead=lead,
+        is_spaced=is_spaced,
+        is_quoted=bool(head["quote"] or head["element"]),
+        is_option=is_option,
+        is_environment=not is_spaced
+        and (name.isupper() or is_option or (lead in "?&" and assign == "=")),
+    )
 
 
 def _set_bounds(text: str, key: _Key) -> tuple[int, int] | None:
@@ -315,9 +306,9 @@ def _close(text: str, found: re.Match[str], word: SecretName) -> Span | None:
 
 
 def _is_no_name(text: str, start: int, tail: re.Match[str]) -> bool:
-    """Return True for what only describes a secret, counts it, or names something public.
+    """Return True for what only describes or counts a secret, names what is public, or is no name.
 
-    So it does for a statement of Python, a test's result and what stands in encoded data.
+    Such as a statement of Python, a test's result and what stands in encoded data.
     """
     words = [each.lower() for each in SHAPES.humps.findall(tail["more"])]
     if words and (words[-1] in ABOUT or tail["more"][0].islower()):

@@ -1,9 +1,7 @@
 """The plain reading of a text: what a person or program makes of its escapes and encodings.
 
 Part of step 4 (redaction). Rules look at it beside the text itself, and what they find is given
-back as places of the text. Colours and characters without width are left out, escapes of JSON,
-URLs, HTML and quoted-printable are resolved, strings that are joined are one, and base64 and
-base32 that turns into text are that text. Only the surroundings of such places are read again.
+back as places of the text. Only the surroundings of escapes and encodings are read again.
 """
 
 from __future__ import annotations
@@ -45,19 +43,14 @@ def _backslashed(escape: str) -> str:
 _OCTAL, _MOST_DIGITS = 3, 4
 
 
-def _character(escape: str) -> str:
-    """Return what an escape stands for that ends with two hexadecimal digits."""
-    return chr(int(escape[-2:], 16))
-
-
 _KINDS: tuple[tuple[str, str, Callable[[str], str]], ...] = (
     ("\x1b", "colour", lambda _: ""),
     ("\\", "backslash", _backslashed),
     ("\\", "continued", lambda escape: escape[1:].strip("\n")),
-    ("%", "percent", _character),
+    ("%", "percent", lambda escape: chr(int(escape[-2:], 16))),
     ("&", "entity", html.unescape),
-    ("=3D", "printable", _character),
-    ("=20", "space", _character),
+    ("=3D", "printable", lambda escape: chr(int(escape[-2:], 16))),
+    ("=20", "space", lambda _: " "),
     ("=\n", "soft_break", lambda _: ""),
     ('"', "joints_double", lambda _: ""),
     ("'", "joints_single", lambda _: ""),
@@ -66,10 +59,7 @@ _KINDS: tuple[tuple[str, str, Callable[[str], str]], ...] = (
 
 
 class Reading(NamedTuple):
-    """A plain reading, and where each of its pieces came from.
-
-    A piece is as in the text, or stands for all of its text.
-    """
+    """A plain reading, and where its pieces came from, each as it is there or for all of it."""
 
     text: str
     starts: list[int]
@@ -92,8 +82,7 @@ class Reading(NamedTuple):
 def plain_reading(text: str, low: str, runs: str) -> Reading | None:
     """Return the plain reading of what surrounds the escapes of a text; None if it has none.
 
-    `low` is the text in lower case, `runs` are its `long_runs`. Most text has no escapes, and this
-    is quickly seen.
+    `low` is the text in lower case, `runs` are its `long_runs`.
     """
     escapes = list(_escapes(text, low, runs))
     if not escapes:

@@ -1,8 +1,8 @@
 """The one door through which every event passes before it is kept: no secret gets further.
 
-Step 4 of the way. Every text field of an event and its body is looked at, whatever its kind. Only
-the secret is replaced, by `[redacted:<class>]`, and what a person put between `<private>` tags by
-`[private]`. It never raises, costs time linear in the text, and doing it twice changes nothing.
+Step 4 of the way. Only the secret is replaced, by `[redacted:<class>]`, and what a person put
+between `<private>` tags by `[private]`. It never raises, costs linear time, and doing it twice
+changes nothing.
 """
 
 from __future__ import annotations
@@ -34,21 +34,15 @@ _SHORTEST = 8
 _SHORT = 160
 _MOST_KEPT = 4096
 _harmless: dict[str, int] = {}
-"""Short texts without a secret, seen lately: sessions, folders and tools come with every event.
-
-They held none when `SEEN` was of that version.
-"""
-
-
+"""Short texts that come with every event, by the version of `SEEN` of which they held no secret."""
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
 def redact(value: _Struct) -> _Struct:
     """Return an event, or its place, without secrets; the same object when there were none.
 
-    `id` stays as it is: it is the spool's own file name, and replays are recognised by it. Another
-    identity (session, dedup, …) that holds a secret becomes a digest, so that equal ones stay
-    equal and different ones different.
+    `id` stays, by which replays are recognised; another identity (session, dedup, …) that holds a
+    secret becomes a digest.
     """
     changes = {}
     for name, clean in _plan(type(value)):
@@ -59,13 +53,10 @@ def redact(value: _Struct) -> _Struct:
 
 
 def redact_text(text: str) -> str:
-    """Replace every secret and private span in a text.
-
-    What one pass replaced may have stood between two halves of another secret's surroundings, so
-    passes go on until one changes nothing; each takes away text, and two do for any but odd text.
-    """
+    """Replace every secret and private span in a text."""
     if len(text) < _SHORTEST or (len(text) <= _SHORT and _harmless.get(text) == SEEN.version):
         return text
+    # What was replaced may have stood between two halves of another secret's surroundings.
     while (cleaned := _once(text)) != text:
         text = cleaned
     if len(text) <= _SHORT:
@@ -157,10 +148,7 @@ def _found(text: str, low: str, runs: str) -> list[Span]:
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
-    """Join overlapping spans, in order of position.
-
-    Of overlapping classes the one found first, the more specific, wins.
-    """
+    """Join overlapping spans, in order of position, by the class found first: the more specific."""
     ranked = sorted(enumerate(spans), key=lambda found: found[1].start)
     merged: list[tuple[int, Span]] = []
     for rank, span in ranked:

@@ -1,9 +1,8 @@
 """Values that were recognised once in a home, and are known from then on wherever they stand.
 
-Part of step 4 (redaction). Of a value nothing is kept but a keyed hash of its normal form: letters
-and digits alone, in lower case. So it is found again in the name of a branch, in a URL, folded over
-lines; what encodings hide is read by `plain`. Only what looks drawn, or mixes signs as passwords
-do, is remembered: no word, no number, no name of the code, no UUID, and no digest that git knows.
+Part of step 4 (redaction). Of a value nothing is kept but a keyed hash of its letters and digits in
+lower case, so it is found again in a branch's name, in a URL, folded over lines. Only what looks
+drawn, or mixes signs as passwords do, is remembered, and no UUID, nor a digest that git knows.
 """
 
 from __future__ import annotations
@@ -77,10 +76,7 @@ class Seen:
         return f"{self._size}{self._marks[-1].hex() if self._marks else ''}"
 
     def use(self, file: Path) -> None:
-        """Take up what a home has learned: a file with a key and a mark of each value behind it.
-
-        Whatever the state of the file, this is done; what cannot be written is known for a while.
-        """
+        """Take up what a home has learned: a file with a key and a mark of each value, or none."""
         size = 0
         with suppress(OSError):
             size = file.stat().st_size
@@ -96,10 +92,7 @@ class Seen:
         self._begin(b"")
 
     def learn(self, values: Iterable[str]) -> None:
-        """Remember those of some recognised values that no ordinary text may hold.
-
-        One that may be git's name of an object waits for `settle`.
-        """
+        """Remember values that no ordinary text holds; what may be git's waits for `settle`."""
         if self._file is None:
             return
         new: dict[str, int] = {}
@@ -119,11 +112,7 @@ class Seen:
         self._add({each: len(each) for each in doubtful.difference(of_git)})
 
     def forget(self, texts: Iterable[str]) -> None:
-        """Forget values that are texts, or words of them.
-
-        Raises:
-            OSError: the home cannot be written.
-        """
+        """Forget values that are texts, or words of them. Raises OSError: the home is read-only."""
         words = {_normal(word) for text in texts for word in (text, *text.split())}
         gone = set(map(self._digest, words))
         if self._file and gone & self._digests:
@@ -160,9 +149,8 @@ class Seen:
             if not lengths:
                 continue
             length = 0
-            for first, last in runs[
-                place : place + _MOST_RUNS if place and not is_folded else None
-            ]:
+            stop = place + _MOST_RUNS if place and not is_folded else None
+            for first, last in runs[place:stop]:
                 length += last - first
                 if length > _LONGEST:
                     break
@@ -264,14 +252,8 @@ def _normal(value: str) -> str:
 
 def _stands_out(value: str, normal: str) -> bool:
     """Return True for what nothing but itself looks like."""
-    if (
-        normal.isalpha()
-        or normal.isdigit()
-        or SHAPES.uuid.fullmatch(value)
-        or _IS.no_value.search(value)
-    ):
-        return False
-    if shapes.is_placeholder(value):
+    is_plain = normal.isalpha() or normal.isdigit() or SHAPES.uuid.fullmatch(value)
+    if is_plain or _IS.no_value.search(value) or shapes.is_placeholder(value):
         return False
     changes = sum(len(_IS.change.findall(run)) for run in _IS.run.findall(_IS.hump.sub("a", value)))
     is_drawn = changes >= _LEAST_CHANGES and shapes.is_random(value, at_least=_SHORTEST)

@@ -1,8 +1,7 @@
-"""Judging values by their form: placeholders, what is drawn by a machine, what a person makes up.
+"""Judging values by form alone: placeholders, what a machine draws, what a person makes up.
 
-Part of step 4 (redaction). The value of a key in source code or program output may be a name, an
-expression, a type or the result of a test: `last_token = @last_token[0]`, `token: this.type}`,
-`--- PASS: TestA`. It is judged by its form alone.
+Part of step 4 (redaction). The value of a key in code or output may be a name, an expression, a
+type or a test's result: `last_token = @last_token[0]`, `token: this.type}`, `--- PASS: TestA`.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ _SEPARATORS = b"-_./+=:~ "
 def is_random(value: str, *, at_least: int = 12) -> bool:
     """Return True if a value looks machine-generated: it often changes between a, A and 0.
 
-    Names and sentences change in a tenth of their places, random base 16 to 64 in a third and more.
+    Names and sentences do in a tenth of their places, random base 16 to 64 in a third and more.
     """
     kinds = value[:64].encode("ascii", "replace").translate(_KINDS, _SEPARATORS)
     if len(kinds) < at_least or b"0" not in kinds or not (b"a" in kinds or b"A" in kinds):
@@ -96,8 +95,6 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
 
 
 _LONG_HEX = 20
-
-
 _JUMBLED, _MANY_SIGNS = 12, 3
 _CHANGING, _DISTINCT = 0.6, 0.75
 """Shares of places where the kind changes, and of characters that are no second ones."""
@@ -160,10 +157,7 @@ _VAGUE = _NO_SECRETS.union(WORDS["vague"])
 
 
 def is_called(text: str, start: int, end: int, *, is_alone: bool = False) -> bool:
-    """Return True for a digest, an id or a place: by its name, its form, or its kind's letters.
-
-    The name of what stands alone, with no word for a secret near, may be vaguer.
-    """
+    """Return True for a digest, an id or a place: by name (vaguer if alone), form or letters."""
     value, before = text[start:end], text[max(0, start - 90) : start]
     found = SHAPES.name.search(before)
     words = [each.lower().rstrip("s") for each in SHAPES.humps.findall(found[1])] if found else []

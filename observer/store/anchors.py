@@ -1,7 +1,7 @@
 """Anchors of items in the code, views of work trees, and the validity of items.
 
-All of it is derived, from items and from git, by `observer.staleness`. Validity is relative to a
-git worktree: the same item may hold in one and not in another. Every read of items fills it in.
+All of it is derived by `observer.staleness`. Validity is relative to a git worktree, and every read
+of items fills it in.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from typing import Literal, NamedTuple, cast
 
 import msgspec
 
-from observer.core.model import FORMERLY, Item, ItemChange, Reason, Validity
+from observer.core.model import FORMERLY, ItemChange, Reason, Validity
 from observer.core.text import one_line
 from observer.core.value import Value
 from observer.store.connection import Reads
 from observer.store.rows import (
     AMONG,
     ITEM_COLUMNS,
-    Row,
     among,
     built,
     json_text,
@@ -34,10 +33,9 @@ ValidityById = Mapping[int, tuple[Validity, ...]]
 
 
 class WorktreeView(Value):
-    """A worktree as it was last synchronised.
+    """A worktree as it was last synchronised, up to the commit `head` and an item's last `change`.
 
-    `head` is the commit up to which it was followed, `change` the number of the last change of an
-    item that was anchored. `id` 0 is not stored yet.
+    `id` 0 is not stored yet.
     """
 
     root: str
@@ -52,9 +50,9 @@ class Anchor(Value):
     """One thing in the code that an item is about: a symbol of a file, or what is outside of all.
 
     `origin` is the file's path as the item names it, `path` where it is now. `blob` is git's name
-    of the file's content when the item held, `fingerprint` that of the symbol's text in it:
-    None until the work that the item describes is committed, empty where the symbol was not there.
-    `reason` is empty while the code is as it was; then `commit` and `since_ms` say what changed it.
+    of its content when the item held, `fingerprint` that of the symbol's text in it: None until the
+    work is committed, empty where the symbol was not there. `reason` is empty while the code is as
+    it was; then `commit` and `since_ms` say what changed it.
     """
 
     origin: str
@@ -68,11 +66,10 @@ class Anchor(Value):
 
 
 class AnchorSet(Value):
-    """The anchors of one item, seen from one worktree.
+    """The anchors of one item, seen from one worktree, whose history has `base` if it `is_here`.
 
-    It held at the commit `base`, on `branch`, at `at_ms`; `is_here` says whether the worktree's
-    history has that commit. `reverted` is the commit that took it back; without one, what was never
-    committed was discarded at `reverted_ms`.
+    It held at that commit, on `branch`, at `at_ms`. `reverted` is the commit that took it back;
+    without one, what was never committed was discarded at `reverted_ms`.
     """
 
     item: int
@@ -153,8 +150,7 @@ _ACTS = f"""
 """
 """What notes do to items by an act, either of them asked for: by id, or by a name that a text says.
 
-A name means a note of the same project that was there; of files nobody knows which came first. What
-a person approved yields to no agent.
+A name means a note of the same project that was there. What a person approved yields to no agent.
 """
 _BELOW = """
     WITH RECURSIVE below (id) AS (
@@ -196,10 +192,7 @@ class AnchorReads(Reads):
     """The folder from which items are looked at, and what holds seen from there."""
 
     def snapshot(self) -> Hashable:
-        """Return a token for this snapshot; a snapshot of other content never has the same.
-
-        Two snapshots of the same content may have different tokens.
-        """
+        """Return a token for this snapshot; a snapshot of other content never has the same."""
         # A statement, not the method of that name: only a statement sees what the snapshot holds.
         ((version,),) = self._connection.execute("PRAGMA data_version").fetchall()
         return self._connection.number, version
@@ -207,8 +200,7 @@ class AnchorReads(Reads):
     def set_folder(self, folder: str) -> None:
         """Set the folder whose worktree validity is relative to; "" if unknown.
 
-        Every later read of items fills in `Item.validity`: for the worktree around that folder,
-        and for other projects in their newest worktree.
+        Of other projects it is in their newest worktree.
         """
         self._folder = folder
 
@@ -221,10 +213,8 @@ class AnchorReads(Reads):
         """Return the validity of items by id, seen from the folder; most items have none."""
         if not ids:
             return {}
-        rows = self._rows(
-            f"SELECT item_id, worktree, {_VALIDITY} FROM validity WHERE item_id {AMONG}",
-            (among(ids),),
-        )
+        chosen = f"SELECT item_id, worktree, {_VALIDITY} FROM validity WHERE item_id {AMONG}"
+        rows = self._rows(chosen, (among(ids),))
         found: defaultdict[int, tuple[Validity, ...]] = defaultdict(tuple)
         for item, worktree, *values in rows:
             if worktree in self._seen:
@@ -236,31 +226,20 @@ class AnchorReads(Reads):
         return found
 
     def _acts(self, ids: Sequence[int]) -> Iterator[tuple[int, Validity]]:
-        rows = self._connection.execute(_ACTS, (json_text(list(ids)),)).fetchall()
+        rows = self._rows(_ACTS, (json_text(list(ids)),))
         acts = [(str(kind), _Said._make(both[:4]), _Said._make(both[4:])) for kind, *both in rows]
         done = {(kind, newer.id, older.id) for kind, newer, older in acts}
         for kind, newer, older in acts:
             # Of a circle, as when an old decision is taken again, what was said last holds.
             is_older = (older.updated_ms, older.id) > (newer.updated_ms, newer.id)
             back = (kind, older.id, newer.id) in done
-            if is_older and (
-                back or self._connection.execute(_BELOW, (older.id, newer.id)).fetchall()
-            ):
+            if is_older and (back or self._rows(_BELOW, (older.id, newer.id))):
                 continue
             past: Reason = "amended" if kind == "amends" else "superseded"
             if older.id in ids:
                 yield older.id, newer.record(past)
             if newer.id in ids:
                 yield newer.id, older.record(cast("Reason", kind))
-
-    def with_validity(self, items: list[Item], known: ValidityById | None = None) -> list[Item]:
-        """Return items with their validity filled in; `known` where it was read before."""
-        if known is None:
-            known = self.validity([item.id for item in items])
-        return [
-            msgspec.structs.replace(item, validity=known[item.id]) if item.id in known else item
-            for item in items
-        ]
 
     def anchor_sets(self, worktree: int, ids: Sequence[int]) -> list[AnchorSet]:
         """Return the anchor sets of these items; items without one are left out."""
@@ -284,9 +263,8 @@ class AnchorReads(Reads):
 
     def unsettled(self, worktree: int) -> list[AnchorSet]:
         """Return the anchor sets that are not here, or of work that is not committed yet."""
-        return self._anchor_sets(
-            "WHERE worktree = ?1 AND (is_here = 0 OR is_pending = 1)", worktree, ()
-        )
+        waiting = "WHERE worktree = ?1 AND (is_here = 0 OR is_pending = 1)"
+        return self._anchor_sets(waiting, worktree, ())
 
     def changes_in(self, project_id: int, *, after: int, limit: int) -> list[ItemChange]:
         """Return the next changes of a project's items after a number, without vectors."""
@@ -300,21 +278,17 @@ class AnchorReads(Reads):
     def vectors_of(self, ids: Sequence[int]) -> Mapping[int, bytes]:
         """Return the vectors of items in eight bits a dimension; those without are left out."""
         # While a model takes another one's place an item may have a vector of either.
-        return dict(
-            self._rows(
-                f"SELECT item_id, vector FROM item_vector WHERE item_id {AMONG}", (among(ids),)
-            )
-        )
+        chosen = f"SELECT item_id, vector FROM item_vector WHERE item_id {AMONG}"
+        return dict(self._rows(chosen, (among(ids),)))
 
     def moved_to(self, ends: Sequence[str], *, limit: int) -> list[int]:
         """Return items of which a file was renamed to a path that ends so, newest first."""
         where = " OR ".join(["instr(path, ?)"] * len(ends))
-        rows = self._rows(
+        return self._column(
             f"SELECT DISTINCT item_id FROM validity WHERE path <> '' AND ({where})"
             " ORDER BY item_id DESC LIMIT ?",
             (*ends, limit),
         )
-        return [row[0] for row in rows]
 
     def _anchor_sets(self, where: str, worktree: int, wanted: Sequence[object]) -> list[AnchorSet]:
         rows = self._rows(
@@ -322,7 +296,13 @@ class AnchorReads(Reads):
             f"SELECT {_ANCHOR_SET} FROM anchor_set {where} AND ?2 <> '' ORDER BY item_id",
             (worktree, json_text(list(wanted))),
         )
-        return list(map(_anchor_set, rows))
+        found = []
+        for row in rows:
+            values = dict(zip(ANCHOR_SET_FIELDS, row, strict=True))
+            values["is_here"] = bool(values["is_here"])
+            values["anchors"] = _anchors(unpacked(values["anchors"]))
+            found.append(AnchorSet(**values))
+        return found
 
     @cached_property
     def _seen(self) -> set[int]:
@@ -339,8 +319,6 @@ class AnchorReads(Reads):
 ANCHOR_SET_FIELDS = AnchorSet.__struct_fields__
 _HASH_CHARS = 8
 """Of the commit of an anchor set that are in its index."""
-
-
 _ANCHOR_SET = columns_of(ANCHOR_SET_FIELDS, "anchor_set.")
 _PUT_WORKTREE = put("worktree", _WORKTREE)
 _PUT_ANCHOR_SET = put("anchor_set", f"worktree, is_pending, {columns_of(ANCHOR_SET_FIELDS)}")
@@ -354,10 +332,7 @@ class AnchorWrites(AnchorReads):
     """Changes of worktree views, anchor sets and validity."""
 
     def put_worktree(self, worktree: WorktreeView, *, like: int = 0) -> int:
-        """Insert (id 0) or replace a worktree; returns its id.
-
-        A new one begins with a copy of all that is stored for the worktree view `like`.
-        """
+        """Insert (id 0, with a copy of what `like` has) or replace a worktree; returns its id."""
         values = msgspec.structs.asdict(worktree) | {"id": worktree.id or None}
         self._connection.execute(_PUT_WORKTREE, tuple(values.values()))
         kept = worktree.id or self._connection.last_insert_rowid()
@@ -420,10 +395,3 @@ class AnchorWrites(AnchorReads):
                 for record in records
             ),
         )
-
-
-def _anchor_set(row: Row) -> AnchorSet:
-    values = dict(zip(ANCHOR_SET_FIELDS, row, strict=True))
-    values["is_here"] = bool(values["is_here"])
-    values["anchors"] = _anchors(unpacked(values["anchors"]))
-    return AnchorSet(**values)

@@ -1,8 +1,4 @@
-"""Connections to the database: what a file is, the engine's errors as ours, and its word stems.
-
-Each connection has a number, so that snapshots of two of them never compare equal. A file is ours
-if its header holds `APPLICATION_ID`; its schema version and the newest `seq` are read from it.
-"""
+"""Connections to the database: what a file is, the engine's errors as ours, and its word stems."""
 
 from __future__ import annotations
 
@@ -28,7 +24,7 @@ _numbers = count(1)
 
 
 class NumberedConnection(apsw.Connection):
-    """A connection with a number of its own, which no later one gets."""
+    """A connection with a number of its own: snapshots of two of them never compare equal."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 - as apsw takes them
         super().__init__(*arguments, **named)
@@ -46,8 +42,13 @@ class Reads:
     def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         return self._connection.execute(sql, values).fetchall()
 
-    def _row(self, sql: str, values: Sequence[object] = ()) -> Row | None:
-        return next(iter(self._rows(sql, values)), None)
+    def _column(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
+        return [row[0] for row in self._rows(sql, values)]
+
+    def _value(self, sql: str, values: Sequence[object] = (), default: object = None) -> Any:  # noqa: ANN401 - by its column
+        """Return the first column of the first row; the default for no row or NULL."""
+        found = self._column(sql, values)
+        return default if not found or found[0] is None else found[0]
 
 
 def is_passing(error: BaseException) -> bool:
@@ -78,17 +79,11 @@ def newest_seq(connection: apsw.Connection) -> int:
     return int(rows[0][0]) if rows else 0  # type: ignore[arg-type]  # a number of ours
 
 
-def count_events(connection: NumberedConnection) -> int:
-    """Return how many events there are."""
-    return int(connection.execute("SELECT count(*) FROM event").fetchall()[0][0])  # type: ignore[arg-type]  # a count
-
-
 def schema_version(connection: NumberedConnection) -> int:
     """Return the schema version; 0 of an empty file.
 
-    Raises:
-        StoreUnavailable: it is another program's database.
-        StoreDamaged: its pages have lost their checksums, or it has lost its name.
+    Raises StoreUnavailable: it is another program's database; StoreDamaged: its pages have lost
+    their checksums, or it has lost its name.
     """
     ours = connection.execute("PRAGMA application_id").fetchall()[0][0]
     version = int(connection.execute("PRAGMA user_version").fetchall()[0][0])  # type: ignore[arg-type]  # a pragma's integer
@@ -115,10 +110,7 @@ def schema_of(connection: apsw.Connection) -> str:
 
 
 class Outline(NamedTuple):
-    """What a database of any schema holds; `last_stored_ms` is None without an event.
-
-    `last_seq` is the highest number that an event ever had; projects are without `unassigned`.
-    """
+    """What a database holds, without `unassigned`; `last_seq` is the highest that was ever used."""
 
     events: int
     items: int
@@ -128,11 +120,7 @@ class Outline(NamedTuple):
 
 
 def outline(database: Path) -> Outline:
-    """Return what a database holds that this observer cannot open as it is, changing nothing.
-
-    Raises:
-        StoreUnavailable: it cannot be read.
-    """
+    """Return what a database of any schema holds. Raises StoreUnavailable: it cannot be read."""
     with explained(database), closing(reading(database)) as connection:
         ((events, last_ms),) = connection.execute(
             "SELECT count(*), max(stored_ms) FROM event"
@@ -162,8 +150,7 @@ def address_to_read(database: Path) -> str:
 def settled_copy(database: Path, copy: Path) -> None:
     """Move the write-ahead log into the file, for good, and copy that.
 
-    Raises:
-        StoreUnavailable: another process reads it, or the copy cannot be written.
+    Raises StoreUnavailable: another process reads it, or the copy cannot be written.
     """
     partial = copy.with_name(f"{copy.name}.partial")
     with explained(database):
@@ -178,8 +165,7 @@ def settled_copy(database: Path, copy: Path) -> None:
 def seal(connection: NumberedConnection, path: Path) -> bool:
     """Write a database of an older observer anew, with room for the checksums of its pages.
 
-    Returns True if there is another file now, and the connection is closed. Whoever reads the old
-    one goes on doing so.
+    Returns True if there is another file now, and the connection is closed.
     """
     if connection.reserve_bytes() == RESERVED_BYTES:
         return False
@@ -213,12 +199,7 @@ _HINTS: tuple[tuple[type[apsw.Error], str], ...] = (
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Raise what the block raises of the engine as an error of ours.
-
-    Raises:
-        StoreDamaged: a page is not what was written.
-        StoreUnavailable: anything else.
-    """
+    """Raise an engine's error as ours. Raises StoreDamaged for a changed page, StoreUnavailable."""
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:

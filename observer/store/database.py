@@ -1,10 +1,9 @@
 """The SQLite engine: connections, transactions, migrations; step 7 of the way of an event.
 
-One writer, a small pool of readers, write-ahead log, `synchronous=FULL`: when a commit returns, it
-is on disk. Between checkpoints the newest events are only in the log, a separate file that people
-delete, or forget when they copy or restore. Deleting it under a running daemon removes only its
-name; the data remains until the daemon closes it. Losses while no daemon runs show at the next
-start: the newest committed `seq` is written to a file beside the database.
+When a commit returns, it is on disk, but the newest events only in the write-ahead log: a file that
+people delete, or forget when they copy or restore. Under a running daemon only its name goes, and
+what it holds is saved; what is lost while none runs shows at the next start by the newest committed
+`seq`, which a file beside the database has.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import apsw
 
 from observer.core.disk import settle
 from observer.core.errors import SchemaDiffers, StoreDamaged, StoreUnavailable
 from observer.core.model import title_key
-from observer.core.paths import FileIdentity, identity, make_private
+from observer.core.paths import FileIdentity, file_stamp, identity, make_private
 from observer.store.connection import (
     APPLICATION_ID,
     DAMAGED,
@@ -33,7 +32,6 @@ from observer.store.connection import (
     NumberedConnection,
     address_to_read,
     check_copy,
-    count_events,
     explained,
     newest_seq,
     schema_of,
@@ -61,11 +59,7 @@ class Mark(NamedTuple):
 
 
 class WriteAheadLog:
-    """The log of one database, as its one writer sees it.
-
-    Args:
-        database: the file whose log it is.
-    """
+    """The log of one database, as its one writer sees it."""
 
     def __init__(self, database: Path) -> None:
         self._database = database
@@ -81,12 +75,17 @@ class WriteAheadLog:
             self._opened = found
         return found != self._opened
 
+    def forget(self) -> None:
+        """Take the log that the next `is_replaced` sees for the one that was opened."""
+        self._opened = None
+
     def keep_small(self, writer: NumberedConnection, *, wait_ms: int) -> None:
         """Have a large log begin anew, if those who read are done in a moment; else later.
 
         `wait_ms` is what the writer goes on waiting for others with.
         """
-        if self.size_bytes() <= MOST_BYTES:
+        stamp = file_stamp(os.fspath(self._path))
+        if stamp is None or stamp[-1] <= MOST_BYTES:
             return
         writer.set_busy_timeout(READERS_MS)
         try:
@@ -96,28 +95,14 @@ class WriteAheadLog:
         finally:
             writer.set_busy_timeout(wait_ms)
 
-    def size_bytes(self) -> int:
-        """Return how large the log is; 0 where there is none."""
-        with suppress(OSError):
-            return self._path.stat().st_size
-        return 0
-
-    def forget(self) -> None:
-        """Take the log that the next `is_replaced` sees for the one that was opened."""
-        self._opened = None
-
     def lost(self, newest_seq: int, marked: Mark | None) -> int:
-        """Return how many events were committed until a mark after the newest one that is there.
-
-        None is lost where a copy was put in the place of the database: that was wanted.
-        """
+        """Return how many events before a mark are missing; none where a copy was put in place."""
         return 0 if marked is None or self.is_copy() else max(0, marked.newest_seq - newest_seq)
 
     def is_copy(self) -> bool:
         """Return True if the file is a backup that nobody has written to yet.
 
-        `VACUUM INTO` leaves the format versions (bytes 18 and 19) of a database without a
-        write-ahead log; whoever opens one for writing changes them first.
+        `VACUUM INTO` leaves the format versions (bytes 18 and 19) of one without a log.
         """
         with suppress(OSError), self._database.open("rb") as file:
             return file.read(20)[18:] == b"\x01\x01"
@@ -160,16 +145,12 @@ _MARK_BEHIND = "INSERT OR IGNORE INTO meta SELECT 'behind', ? WHERE EXISTS (SELE
 
 
 class SqliteStore:
-    """One database file. Implements `store.interface.OwnedStore`.
+    """One database file; implements `OwnedStore`.
 
-    Args:
-        path: the file; created with its folder unless `read_only`.
-        backups: where a copy goes before a migration; beside the file by default.
-        read_only: for processes that only look; needs an existing, migrated database.
-        steps: the migrations; other ones are for tests of migrating.
-
-    `lost_events` were committed once and are missing since it was opened; `rescues` counts how
-    often the write-ahead log was deleted under it, and what it held saved.
+    It is created with its folder unless `read_only`. `backups` is where a copy goes before a
+    migration, beside the file by default; `steps` are the migrations. `lost_events` were committed
+    once and are missing; `rescues` counts how often the write-ahead log was deleted under it, and
+    what it held saved.
 
     Raises:
         StoreUnavailable: no such database, not a database, newer than this observer, unwritable.
@@ -179,14 +160,14 @@ class SqliteStore:
     def __init__(
         self,
         path: Path,
-        *,
         backups: Path | None = None,
+        *,
         read_only: bool = False,
         steps: Sequence[Migration] = (),
     ) -> None:
         self._path = path
         self._read_only = read_only
-        self._steps = steps or migrations("sqlite")
+        self._steps = steps or migrations()
         self._readers: LifoQueue[NumberedConnection] = LifoQueue()
         self._lent = threading.BoundedSemaphore(READERS)
         self._writing = threading.Lock()
@@ -197,11 +178,6 @@ class SqliteStore:
         self.rescues = 0
         with explained(path):
             self._writer = self._open_checked(backups or path.parent / "backups")
-
-    @classmethod
-    def owned(cls, path: Path, backups: Path) -> Self:
-        """Open a database as its owner; backups are of before its migrations."""
-        return cls(path, backups=backups)
 
     def _open_checked(self, backups: Path) -> NumberedConnection | None:
         if self._path.exists() and not self._path.is_file():
@@ -229,7 +205,7 @@ class SqliteStore:
                 self._migrate(writer, step)
         if version and any(step.number >= PACKED for step in todo):
             _rewrite(writer)
-        self._events = count_events(writer)
+        self._events = int(writer.execute("SELECT count(*) FROM event").fetchall()[0][0])  # type: ignore[arg-type]  # a count
         if is_copy:  # what was committed to the database that it replaces no longer counts
             self._wal.note(newest_seq(writer), self._events)
         writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(self.lost_events > 0))

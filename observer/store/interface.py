@@ -1,7 +1,4 @@
-"""What a store can do, whether it is open or opens when it is first needed.
-
-It has one writer at a time (`Store.write`, one transaction) and any number of readers.
-"""
+"""What a store can do, whether it is open or opens when it is first needed."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from observer.store.writer import Writer
 
 
 class Store(Protocol):
-    """A database. Safe to share between threads; `close` waits for nobody."""
+    """A database: one writer at a time, any number of readers. Safe to share between threads."""
 
     def read(self) -> AbstractContextManager[StoreReader]:
         """Lend a reader; its results belong to one consistent snapshot until it is given back."""
@@ -27,7 +24,7 @@ class Store(Protocol):
         """Return ``"ok"`` or what the engine's own integrity check complains about."""
 
     def close(self) -> None:
-        """Close every connection."""
+        """Close every connection; waits for nobody."""
 
 
 class OwnedStore(Store, Protocol):
@@ -46,8 +43,7 @@ class OwnedStore(Store, Protocol):
     def compact(self) -> None:
         """Write the file anew, so that no page of it or of its log holds what was deleted.
 
-        Raises:
-            StoreUnavailable: another process reads it, or the disk is full.
+        Raises StoreUnavailable: another process reads it, or the disk is full.
         """
 
     def empty_log(self) -> bool:
@@ -56,13 +52,12 @@ class OwnedStore(Store, Protocol):
     def adopt(self, anew: Path, projects: Collection[int], *, gone: Collection[int]) -> int:
         """Take events out, and what another database derived of projects in; return how many.
 
-        What is equal stays as it is, with its vectors. No row holds what went; bytes of it are
-        left until `Writer.drop_deleted_words` and `empty_log`.
+        What is equal stays as it is, with its vectors. No row holds what went; bytes of it are left
+        until `Writer.drop_deleted_words` and `empty_log`.
         """
 
     def backup(self, copy: Path) -> None:
         """Write a verified copy of all that is committed, beside whoever reads or writes.
 
-        Raises:
-            StoreUnavailable: it cannot be written, or what was written is damaged.
+        Raises StoreUnavailable: it cannot be written, or what was written is damaged.
         """

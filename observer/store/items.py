@@ -91,8 +91,7 @@ class Work(NamedTuple):
 class ItemReads(AnchorReads):
     """Reads of items; deleted ones are never returned, but by `item(..., deleted=True)`.
 
-    In every method `filters.files` are compared with the paths that items have, not with later
-    ones: see `moved_to` for those.
+    `filters.files` are compared with the paths that items have, not with those of `moved_to`.
     """
 
     def items(self, ids: Sequence[int], *, validity: ValidityById | None = None) -> list[Item]:
@@ -102,11 +101,8 @@ class ItemReads(AnchorReads):
         """
         if not ids:
             return []
-        rows = self._rows(
-            f"SELECT {ITEM_COLUMNS} FROM item WHERE id {AMONG} AND deleted_ms IS NULL",
-            (among(ids),),
-        )
-        found = {item.id: item for item in self.with_validity(list(map(to_item, rows)), validity)}
+        there = self._items(f"id {AMONG} AND deleted_ms IS NULL", (among(ids),), validity)
+        found = {item.id: item for item in there}
         return [found[item_id] for item_id in ids if item_id in found]
 
     def work(self, ids: Sequence[int]) -> list[Work]:
@@ -121,9 +117,17 @@ class ItemReads(AnchorReads):
             for *fields, made, read in rows
         ]
 
-    def _items(self, tail: str, values: Sequence[object]) -> list[Item]:
+    def _items(
+        self, tail: str, values: Sequence[object], known: ValidityById | None = None
+    ) -> list[Item]:
         rows = self._rows(f"SELECT {ITEM_COLUMNS} FROM item WHERE {tail}", values)
-        return self.with_validity(list(map(to_item, rows)))
+        items = list(map(to_item, rows))
+        if known is None:
+            known = self.validity([item.id for item in items])
+        return [
+            msgspec.structs.replace(item, validity=known[item.id]) if item.id in known else item
+            for item in items
+        ]
 
     def _newest(
         self, where: str, values: Sequence[object], places: Sequence[Condition], *, limit: int
@@ -140,11 +144,10 @@ class ItemReads(AnchorReads):
         return [item for _, item in sorted(found, reverse=True)[:limit]]
 
     def unenriched(self, *, limit: int, without: Sequence[int] = ()) -> list[Item]:
-        """Return what waits for a language model, the newest first; of some projects nothing.
+        """Return what waits for a language model, the newest first, not of projects `without`.
 
-        First the summaries of sessions that are over about which none has written since they
-        changed; then the observations, but of sessions that go on, whose original cost 2,000
-        tokens or more, and about which none has written.
+        First summaries that changed since one wrote about them, then observations about which none
+        has, and whose original cost 2,000 tokens or more; none of sessions that go on.
         """
         found: list[Item] = []
         apart = f"(project_id IS NULL OR project_id NOT {AMONG})"
@@ -165,24 +168,20 @@ class ItemReads(AnchorReads):
 
     def spending(self, day: str) -> LlmUsage:
         """Return what language models cost on a day (UTC, e.g. ``2026-11-22``)."""
-        row = self._row("SELECT tokens, requests FROM llm_spending WHERE day = ?", (day,))
-        return LlmUsage(tokens=row[0], requests=row[1]) if row else LlmUsage()
+        rows = self._rows("SELECT tokens, requests FROM llm_spending WHERE day = ?", (day,))
+        return built(LlmUsage, rows[0]) if rows else LlmUsage()
 
     def item(self, item_id: int, *, deleted: bool = False) -> Item | None:
         """Return one item; with `deleted` also one that was deleted."""
         # A reader may ask for any number, and SQLite takes none of more than 64 bits as a value.
         values = (among([item_id]), deleted)
-        found = self._items(f"id {AMONG} AND (? OR deleted_ms IS NULL)", values)
-        return found[0] if found else None
+        return next(iter(self._items(f"id {AMONG} AND (? OR deleted_ms IS NULL)", values)), None)
 
     def history(self, item_id: int) -> list[Recorded]:
         """Return the events that made and changed a note, by `seq`; also of a deleted one."""
-        rows = self._rows(
-            f"SELECT {RECORDED_COLUMNS} FROM event"
-            " WHERE seq IN (SELECT seq FROM note_event WHERE item_id = ?) ORDER BY seq",
-            (item_id,),
-        )
-        return [to_recorded(row) for row in rows]
+        of_note = "seq IN (SELECT seq FROM note_event WHERE item_id = ?) ORDER BY seq"
+        chosen = f"SELECT {RECORDED_COLUMNS} FROM event WHERE {of_note}"
+        return list(map(to_recorded, self._rows(chosen, (item_id,))))
 
     def titled(self, title: str, filters: Filters) -> list[Item]:
         """Return the notes that are called so, oldest first; those of no project come last.
@@ -212,27 +211,20 @@ class ItemReads(AnchorReads):
     def people(self) -> list[str]:
         """Return the names of those who shared something, in order."""
         # From one name to the next, since there are thousands of items of each.
-        rows = self._rows(
+        return self._column(
             f"WITH RECURSIVE name (each) AS ({_NEXT_PERSON} UNION ALL SELECT"
             f" ({_NEXT_PERSON} AND person > each) FROM name WHERE each IS NOT NULL)"
             " SELECT each FROM name WHERE each IS NOT NULL"
         )
-        return [name for (name,) in rows]
-
-    def stated_by(self, ids: Sequence[int]) -> list[tuple[int, EntityRelation]]:
-        """Return what items say of entities, each with the item's id, the newest item first."""
-        return self._stated(f"item {AMONG}", (among(ids),))
 
     def stated_of(self, name: str, *, limit: int) -> list[tuple[int, EntityRelation]]:
-        """Return what is said of an entity, whatever the spelling, as `stated_by`; whoever's."""
-        key = spelling_key(name)
-        return self._stated("source_key = ?1 OR target_key = ?1", (key,))[:limit] if key else []
-
-    def _stated(self, where: str, values: Sequence[object]) -> list[tuple[int, EntityRelation]]:
+        """Return what items say of an entity, whatever the spelling, the newest item first."""
+        if not (key := spelling_key(name)):
+            return []
         rows = self._rows(
-            f"SELECT item, source, kind, target FROM relation WHERE {where}"
-            " ORDER BY item DESC, place",
-            values,
+            "SELECT item, source, kind, target FROM relation"
+            " WHERE source_key = ?1 OR target_key = ?1 ORDER BY item DESC, place LIMIT ?2",
+            (key, limit),
         )
         return [(item, EntityRelation(*ends)) for item, *ends in rows]
 
@@ -251,18 +243,14 @@ class ItemReads(AnchorReads):
 
     def sessions_between(self, from_ms: int, to_ms: int, clients: Sequence[str] = ()) -> list[int]:
         """Return the ids of sessions, of these or all clients, with events around that time."""
-        rows = self._rows(
+        return self._column(
             f"SELECT id FROM session WHERE (? OR client {AMONG})"
             " AND started_ms <= ? AND last_ms >= ? ORDER BY id",
             (not clients, among(clients), to_ms, from_ms),
         )
-        return [number for (number,) in rows]
 
     def linked_to(self, ids: Sequence[int]) -> list[tuple[int, Link]]:
-        """Return the links of living items that lead to one of the ids.
-
-        Each with the id of the item that holds it, in the order of those.
-        """
+        """Return the links of living items that lead to one of the ids, by the ids of those."""
         # The index holds those that lead somewhere, and serves where the statement says so too.
         rows = self._rows(
             "SELECT source, kind, target, title FROM link"
@@ -272,10 +260,7 @@ class ItemReads(AnchorReads):
         return [(row[0], Link(kind=row[1], target=row[2], title=row[3])) for row in rows]
 
     def commits(self, project_id: int, hashes: Sequence[str], *, before: int) -> Mapping[str, int]:
-        """Return the ids of the items of commits, by whole hash; unknown ones are left out.
-
-        Only commits in the log before the event of that `seq`.
-        """
+        """Return the items of commits in the log before a `seq`, by whole hash; none of others."""
         keys = [f"commit:{one}" for one in hashes]
         rows = self._rows(
             "SELECT dedup, seq FROM event"
@@ -287,14 +272,12 @@ class ItemReads(AnchorReads):
 
     def project_state(self, project_id: int) -> bytes:
         """Return what interpretation remembers of a project across sessions; empty for nothing."""
-        row = self._row("SELECT state FROM project_state WHERE project_id = ?", (project_id,))
-        return row[0] if row else b""
+        stored = "SELECT state FROM project_state WHERE project_id = ?"
+        found: bytes = self._value(stored, (project_id,), b"")
+        return found
 
     def with_signature(self, signature: str, filters: Filters, *, limit: int) -> list[Item]:
-        """Return the items about an error, newest first by (`created_ms`, `id`).
-
-        No signature is no error: it has no items.
-        """
+        """Return the items about an error, none without a signature, newest first."""
         where, values = conditions(filters)
         found = self._newest(
             f"signature = ? AND signature <> '' AND {where}",
@@ -306,8 +289,8 @@ class ItemReads(AnchorReads):
 
     def newest_note_change(self) -> int:
         """Return the number of the last change of any note, deletions included; 0 without any."""
-        row = self._row("SELECT max(change) FROM item WHERE kind = 'note'")
-        return (row and row[0]) or 0
+        newest = "SELECT max(change) FROM item WHERE kind = 'note'"
+        return int(self._value(newest, default=0))
 
     def sketches(self, filters: Filters) -> Iterator[NoteHeader]:
         """Yield all notes that fit, by id; of filters those of places do not restrict."""
@@ -327,11 +310,9 @@ class ItemReads(AnchorReads):
 
     def gone_titles(self) -> frozenset[str]:
         """Return what the titles of deleted notes compare by: `title_key`."""
-        rows = self._rows(
-            "SELECT title_key FROM item INDEXED BY item_note_change"
-            " WHERE kind = 'note' AND deleted_ms IS NOT NULL"
-        )
-        return frozenset(key for (key,) in rows)
+        gone = "kind = 'note' AND deleted_ms IS NOT NULL"
+        indexed = "item INDEXED BY item_note_change"
+        return frozenset(self._column(f"SELECT title_key FROM {indexed} WHERE {gone}"))
 
     def triages(self, owner: str) -> Mapping[int, Triage]:
         """Return what somebody made of signals, by their ids, the newest first."""
@@ -361,7 +342,9 @@ def is_notable(filters: Filters) -> bool:
 
 def conditions(filters: Filters) -> tuple[str, list[Any]]:
     """Return the conditions that are no index terms, and their values."""
-    seen, values = _seen(filters)
+    seen = _OWN if filters.scope == "personal" else VISIBLE
+    values: list[Any] = [filters.owner, *filter(None, [filters.owner_tag])]
+    seen = f"({seen} OR {_TAGGED})" if filters.owner_tag else seen
     parts = ["item.deleted_ms IS NULL", seen]
     for condition, value in _rarer(filters):
         parts.append(condition)
@@ -398,13 +381,6 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
         written = (json_text(wanted.strip("/"))[1:-1] for wanted in filters.files)
         values.extend("/{}/".format(one.replace('"', "/")) for one in written)
     return " AND ".join(parts), values
-
-
-def _seen(filters: Filters) -> Condition:
-    visible = _OWN if filters.scope == "personal" else VISIBLE
-    if not filters.owner_tag:
-        return visible, [filters.owner]
-    return f"({visible} OR {_TAGGED})", [filters.owner, filters.owner_tag]
 
 
 def _rarer(filters: Filters) -> Iterator[tuple[str, object]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
-from operator import itemgetter
+from operator import attrgetter
 
 from msgspec.structs import replace
 
@@ -14,7 +15,7 @@ from observer.core.model import Recorded
 from observer.core.routes import COPIED, SAID, Order, first_id
 from observer.core.value import Value
 from observer.store.connection import Reads
-from observer.store.rows import AMONG, EVENT_JSON, RECORDED_COLUMNS, among, readable, to_recorded
+from observer.store.rows import AMONG, EVENT_JSON, RECORDED_COLUMNS, among, to_recorded
 
 
 class LogEnd(Value):
@@ -45,62 +46,58 @@ class LogReads(Reads):
 
         The newest are those that happened last.
         """
-        rows = self._rows(
-            f"SELECT {RECORDED_COLUMNS} FROM event"
-            " WHERE session_id = ? AND at_ms BETWEEN ? AND ? AND ? IN ('', kind)"
+        found = self._recorded(
+            "session_id = ? AND at_ms BETWEEN ? AND ? AND ? IN ('', kind)"
             " ORDER BY at_ms DESC, seq DESC LIMIT ?",
             (session_id, from_ms, to_ms, kind, newest),
         )
-        return readable(sorted(rows, key=itemgetter(1)))
+        return sorted(found, key=attrgetter("seq"))
+
+    def _recorded(self, where: str, values: Sequence[object]) -> list[Recorded]:
+        """Return events for which a condition holds; those whose data was damaged are left out."""
+        found = []
+        for row in self._rows(f"SELECT {RECORDED_COLUMNS} FROM event WHERE {where}", values):
+            with suppress(StoreUnavailable):
+                found.append(to_recorded(row))
+        return found
 
     def copies(self, seq: int) -> list[int]:
-        """Return the `seq` of an event, of what it is a copy of, and of all other copies of that.
-
-        None where there is no such event.
-        """
-        row = self._row("SELECT id FROM event WHERE seq = ?", (seq,))
-        first = first_id(row[0]) if row else ""
-        rows = self._rows(
+        """Return the `seq` of an event, of what it is a copy of, and of all copies of that."""
+        first = first_id(self._value("SELECT id FROM event WHERE seq = ?", (seq,), ""))
+        return self._column(
             # What begins with the separator, as a range, so that the index of ids serves.
             "SELECT seq FROM event WHERE id = ?1 OR id BETWEEN ?2 AND ?3 ORDER BY seq",
             (first, f"{first}{COPIED}", f"{first}{COPIED}\x7f"),
         )
-        return [each for (each,) in rows]
 
     def has_imported(self, session_id: int, *, from_ms: int, to_ms: int) -> bool:
         """Return True if an import brought an event of a session of that time."""
-        return bool(
-            self._rows(
-                "SELECT 1 FROM event WHERE session_id = ? AND at_ms BETWEEN ? AND ?"
-                " AND id GLOB 'import-*' LIMIT 1",
-                (session_id, from_ms, to_ms),
-            )
-        )
+        where = "session_id = ? AND at_ms BETWEEN ? AND ? AND id GLOB 'import-*'"
+        values = (session_id, from_ms, to_ms)
+        return bool(self._rows(f"SELECT 1 FROM event WHERE {where} LIMIT 1", values))
 
     def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
         """Return writes of files, and intents, of that time among the newest events, by `seq`."""
-        rows = self._rows(
-            f"SELECT {RECORDED_COLUMNS} FROM event"
-            " WHERE seq > (SELECT coalesce(max(seq), 0) FROM event) - ?"
+        return self._recorded(
+            "seq > (SELECT coalesce(max(seq), 0) FROM event) - ?"
             " AND kind IN ('file-write', 'intent') AND at_ms BETWEEN ? AND ? ORDER BY seq",
             (NEWEST, from_ms, to_ms),
         )
-        return readable(rows)
 
     def log(self, *, after_seq: int = 0, limit: int = 1000) -> list[Recorded]:
         """Return events after `after_seq` in log order, without damaged ones."""
-        rows = self._rows(
-            f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq > ? ORDER BY seq LIMIT ?",
-            (after_seq, limit),
-        )
-        found = readable(rows)
+        found = self._recorded("seq > ? ORDER BY seq LIMIT ?", (after_seq, limit))
+        if found:
+            return found
         # None would say that the log is at its end.
-        return found if found or not rows else self.log(after_seq=rows[-1][1], limit=limit)
+        seen = "SELECT seq FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
+        damaged = self._column(seen, (after_seq, limit))
+        return self.log(after_seq=damaged[-1], limit=limit) if damaged else []
 
     def by_time(self, projects: Collection[int] | None = None) -> Iterator[list[Recorded]]:
-        """Yield all events, or those of projects, as items are derived from them, in batches.
+        """Yield all events, or those of projects, in batches, in the order of `core.routes`.
 
-        That is the order of `core.routes`. Each carries its `order`; damaged ones are left out.
+        Each carries its `order`; damaged ones are left out.
         """
         placed = self._placed()
         order = (
@@ -142,23 +139,19 @@ class LogReads(Reads):
 
     def newest_seq(self) -> int:
         """Return the `seq` of the newest event; 0 without any."""
-        row = self._row("SELECT max(seq) FROM event")
-        return (row and row[0]) or 0
+        return int(self._value("SELECT max(seq) FROM event", default=0))
 
     def next_seq(self) -> int:
         """Return the `seq` that the next appended event must carry; used ones never come again."""
-        row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'event'")
-        return 1 + (row[0] if row else 0)
+        return 1 + int(self._value("SELECT seq FROM sqlite_sequence WHERE name = 'event'", (), 0))
 
     def logged(self, seqs: Collection[int]) -> list[Recorded]:
         """Return the events of some `seq`, in log order, without unknown ones."""
-        chosen = f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq {AMONG} ORDER BY seq"
-        return readable(self._rows(chosen, (among(seqs),)))
+        return self._recorded(f"seq {AMONG} ORDER BY seq", (among(seqs),))
 
     def log_of_kind(self, kind: str) -> list[Recorded]:
         """Return the events of a kind, in log order."""
-        chosen = f"SELECT {RECORDED_COLUMNS} FROM event WHERE kind = ? ORDER BY seq"
-        return readable(self._rows(chosen, (kind,)))
+        return self._recorded("kind = ? ORDER BY seq", (kind,))
 
     def commands(
         self, *, after_seq: int = 0, before_seq: int | None = None, limit: int
@@ -171,21 +164,20 @@ class LogReads(Reads):
             which, place = "seq > ? ORDER BY seq", after_seq
         else:
             which, place = "seq < ? ORDER BY seq DESC", before_seq or 1 << 62
-        chosen = f"SELECT {RECORDED_COLUMNS} FROM event WHERE kind = 'command' AND {which} LIMIT ?"
-        return sorted(readable(self._rows(chosen, (place, limit))), key=lambda one: -one.seq)
+        found = self._recorded(f"kind = 'command' AND {which} LIMIT ?", (place, limit))
+        return sorted(found, key=attrgetter("seq"), reverse=True)
 
     def log_naming(self, kind: str, words: Sequence[str], *, newest: int) -> list[Recorded]:
-        """Return events of a kind whose text has one of some lower-case words, newest first.
+        """Return those of the `newest` events that have a kind and one of some lower-case words.
 
-        Only the `newest` events of the log are looked at.
+        Newest first.
         """
         # Read first: `json_each` has columns of the same names, such as `id`.
-        rows = self._rows(
-            f"WITH said AS (SELECT seq, lower(CAST({EVENT_JSON} AS TEXT)) AS words FROM event"
-            " WHERE seq > (SELECT coalesce(max(seq), 0) FROM event) - ? AND kind = ?)"
-            f" SELECT {RECORDED_COLUMNS} FROM event WHERE seq IN (SELECT seq FROM said"
+        return self._recorded(
+            f"seq IN (WITH said AS (SELECT seq, lower(CAST({EVENT_JSON} AS TEXT)) AS words"
+            " FROM event WHERE seq > (SELECT coalesce(max(seq), 0) FROM event) - ? AND kind = ?)"
+            " SELECT seq FROM said"
             " WHERE EXISTS (SELECT 1 FROM json_each(?) WHERE instr(words, value)))"
             " ORDER BY seq DESC",
             (newest, kind, among(words)),
         )
-        return readable(rows)

@@ -1,8 +1,7 @@
 """Numbered migrations: which exist, which a database still needs.
 
-A migration never changes: `fingerprints.txt` beside them has a line for each, with digests of its
-statements and of the schema of a database that has it, which a test computes again. The engine runs
-each in one transaction, all after a backup.
+One never changes: `fingerprints.txt` has digests of its statements and of the schema that it makes,
+which a test computes again. Each is one transaction.
 """
 
 from __future__ import annotations
@@ -22,10 +21,7 @@ PACKED = 18
 
 
 class Migration(NamedTuple):
-    """One step of the schema; `number` is the version of a database that has it.
-
-    `schema` is the fingerprint of a database that has this one and all before, "" if it is unknown.
-    """
+    """A step to version `number`; `schema` is the fingerprint of what all until it make, or ""."""
 
     number: int
     name: str
@@ -33,9 +29,9 @@ class Migration(NamedTuple):
     schema: str = ""
 
 
-def migrations(engine: str) -> list[Migration]:
-    """Return the migrations of an engine (`sqlite`), oldest first."""
-    folder = files("observer.store").joinpath("sql", engine)
+def migrations() -> list[Migration]:
+    """Return all migrations, oldest first."""
+    folder = files("observer.store").joinpath("sql", "sqlite")
     listed = folder.joinpath("fingerprints.txt").read_text(encoding="ascii").splitlines()
     schemas = {name: schema for name, _, schema in map(str.split, listed)}
     found = []
@@ -48,30 +44,20 @@ def migrations(engine: str) -> list[Migration]:
     return sorted(found)
 
 
-_BLANK = re.compile(r"--[^\n]*|\s+")
-
-
 def fingerprint(statements: Iterable[str]) -> str:
     """Return a digest of SQL, whatever its comments and spaces, 16 characters."""
-    plain = "\n".join(_BLANK.sub("", one) for one in statements)
+    plain = "\n".join(re.sub(r"--[^\n]*|\s+", "", one) for one in statements)
     return hashlib.sha256(plain.encode()).hexdigest()[:16]
 
 
 def differs(version: int, schema: str, known: Sequence[Migration]) -> bool:
-    """Return True if the schema of a database is not what the steps up to its version make.
-
-    Its number alone does not say so: an earlier state of a step may have made it.
-    """
+    """Return True if a schema is not what the steps up to its version make: by earlier ones."""
     made = next((step.schema for step in known if step.number == version), "")
     return bool(made) and made != schema
 
 
 def needed(version: int, known: Sequence[Migration], *, where: str) -> list[Migration]:
-    """Return the steps from `version` to the newest.
-
-    Raises:
-        StoreUnavailable: the database was written by a newer observer; it stays untouched.
-    """
+    """Return the steps from `version` to the newest; raises StoreUnavailable for a later one."""
     newest = known[-1].number
     if version > newest:
         raise StoreUnavailable(

@@ -1,6 +1,5 @@
-"""Notes that are kept as files.
+"""Notes that are kept as files, which are the truth: all but ids and permalinks is read anew.
 
-The files are the truth: what stands here beside ids and permalinks is found by reading them anew.
 Files that are gone are left out where nothing else is said. Titles and aliases are compared by
 `model.title_key`.
 """
@@ -35,6 +34,7 @@ _PUT = put("note_file", f"{_COLUMNS}, title_key")
 _PUT_CLAIM = put("note_claim", "item, place, category, text, tags, context")
 _PUT_RELATION = put("note_relation", "item, place, kind, target, context, target_key")
 _PUT_ALIAS = put("note_alias", "item, place, name, title_key")
+_RELATION = "kind, target, context"
 _STORED = "item INDEXED BY item_frontmatter WHERE file <> '' AND deleted_ms IS NULL"
 """The notes of files, by an index that holds no texts: a row of `item` is a page or two."""
 _SELECT = _COLUMNS.replace(
@@ -70,8 +70,8 @@ class NoteFileReads(Reads):
 
     def noted_folders(self) -> Mapping[str, int]:
         """Return how many notes each note folder has; those without any are left out."""
-        counts = "SELECT folder, count(*) FROM note_file WHERE gone_ms IS NULL GROUP BY folder"
-        return dict(self._rows(counts))
+        there = "FROM note_file WHERE gone_ms IS NULL"
+        return dict(self._rows(f"SELECT folder, count(*) {there} GROUP BY folder"))
 
     def note_files(self, folder: str) -> list[NoteFile]:
         """Return the files of a note folder, by path."""
@@ -88,19 +88,15 @@ class NoteFileReads(Reads):
         return next(iter(found), None)
 
     def note_files_called(self, name: str, *, folder: str | None = None) -> list[NoteFile]:
-        """Return files by permalink, path (with or without `.md`) or name, without fuzziness.
+        """Return files by permalink, path (with or without `.md`), title, alias; equals by path.
 
-        In one folder or in all, those that match by permalink first, then by path, by title, by
-        alias; equals by path. Titles and aliases are compared by `model.title_key`.
+        Those of one folder, or of all.
         """
         rows = self._rows(_CALLED, (name, title_key(name), folder))
         return [built(NoteFile, row[:-1]) for row in rows]
 
     def note_files_spelled(self, name: str, *, folder: str) -> list[NoteFile]:
-        """Return files of a folder whose title or alias is spelled alike, by path.
-
-        Compared by `model.spelling_key`.
-        """
+        """Return files of a folder with a title or alias of the same `spelling_key`, by path."""
         key = spelling_key(name)
         longest = max(key.split("-"), key=len)
         rows = self._rows(_NAMES, (folder, longest))
@@ -120,10 +116,7 @@ class NoteFileReads(Reads):
         return self._note_files(f"item IN ({_LIKE})", (folder, *known))
 
     def frontmatter_of(self, items: Iterable[int]) -> Mapping[int, tuple[tuple[str, ...], str]]:
-        """Return the tags of notes by id, and their other fields as JSON, empty without any.
-
-        Items that are not in a file, or not there any more, are left out.
-        """
+        """Return tags, and other fields as JSON, "" without any, of notes of files by id."""
         sql = f"SELECT id, tags, metadata FROM {_STORED} AND id {AMONG}"
         return {row[0]: (to_strings(row[1]), row[2]) for row in self._rows(sql, (among(items),))}
 
@@ -133,15 +126,18 @@ class NoteFileReads(Reads):
 
     def claims_of(self, items: Iterable[int]) -> Mapping[int, Sequence[Claim]]:
         """Return the claims of notes by id, in their order; notes without any are left out."""
-
-        def claim(category: str, text: str, tags: str, context: str) -> Claim:
-            return Claim(category=category, text=text, tags=to_strings(tags), context=context)
-
-        return self._listed("category, text, tags, context", "note_claim", items, claim)
+        return self._listed(
+            "category, text, tags, context",
+            "note_claim",
+            items,
+            lambda category, text, tags, context: Claim(
+                category=category, text=text, tags=to_strings(tags), context=context
+            ),
+        )
 
     def relations_of(self, items: Iterable[int]) -> Mapping[int, Sequence[Relation]]:
         """Return the relations of notes by id, in their order; notes without any are left out."""
-        return self._listed("kind, target, context", "note_relation", items, _relation)
+        return self._listed(_RELATION, "note_relation", items, lambda *row: built(Relation, row))
 
     def _listed(
         self, columns: str, table: str, items: Iterable[int], make: Callable[..., _T]
@@ -155,18 +151,18 @@ class NoteFileReads(Reads):
         return found
 
     def relations_to(self, note: NoteFile) -> list[tuple[int, Relation]]:
-        """Return the relations of notes of its folder that name a note, with the ids of those.
+        """Return the relations in its folder that name a note, each with the id of its own note.
 
-        A target names a note by title, alias, path or permalink, compared by `target_key`.
+        By title, alias, path or permalink, compared by `target_key`.
         """
         aliases = self.aliases_of([note.item]).get(note.item, ())
         names = {note.title, note.permalink, note.path, note.path.rpartition("/")[2], *aliases}
         rows = self._rows(
-            "SELECT item, kind, target, context FROM note_relation JOIN note_file USING (item)"
+            f"SELECT item, {_RELATION} FROM note_relation JOIN note_file USING (item)"
             f" WHERE target_key {AMONG} AND folder = ? AND gone_ms IS NULL ORDER BY item, place",
             (among(sorted(map(target_key, names))), note.folder),
         )
-        return [(item, _relation(*values)) for item, *values in rows]
+        return [(item, built(Relation, values)) for item, *values in rows]
 
     def _note_files(self, where: str, values: Sequence[object]) -> list[NoteFile]:
         sql = f"SELECT {_SELECT} FROM note_file WHERE {where} ORDER BY path"
@@ -176,22 +172,8 @@ class NoteFileReads(Reads):
 class NoteFileWrites(NoteFileReads):
     """Changes of note files."""
 
-    def reserve_seqs(self, count: int) -> int:
-        """Return the first of so many `seq` that no event will have: ids for notes from files."""
-        row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'event'")
-        if row is None:
-            self._connection.execute("INSERT INTO sqlite_sequence VALUES ('event', 0)")
-        newest = row[0] if row else 0
-        self._connection.execute(
-            "UPDATE sqlite_sequence SET seq = ? WHERE name = 'event'", (newest + count,)
-        )
-        return newest + 1
-
     def put_note_files(self, files: Sequence[tuple[NoteFile, NoteFileContent]]) -> None:
-        """Insert or replace files by their items, each with what its lines state.
-
-        They may take over each other's paths and permalinks.
-        """
+        """Insert or replace files by their items, each with what its lines state."""
         ids = among([file.item for file, _ in files])
         # So that two files may change names with each other.
         self._connection.execute(f"UPDATE note_file SET gone_ms = 0 WHERE item {AMONG}", (ids,))
@@ -230,7 +212,3 @@ class NoteFileWrites(NoteFileReads):
             "UPDATE note_file SET size_bytes = ?, mtime_ns = ?, ctime_ns = ? WHERE item = ?",
             ((each.size_bytes, each.mtime_ns, each.ctime_ns, each.item) for each in files),
         )
-
-
-def _relation(kind: str, target: str, context: str) -> Relation:
-    return Relation(kind=kind, target=target, context=context)

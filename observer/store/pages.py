@@ -1,18 +1,12 @@
 """Pages of the database as bytes: proven when they are read, salvaged where they are damaged.
 
-A page of the database ends in eight bytes that SQLite leaves alone, and holds there the CRC of the
-rest. A page in the write-ahead log is proven by the CRC with which this process wrote or last read
-it, else by the log's own checksums. A page that does not fit is refused, so that nothing is read
-from it: neither a wrong text nor a wrong way to another page.
+A page ends in eight bytes that SQLite leaves alone, with the CRC-32 of the rest: 1 microsecond; one
+of four billion changes of more than 32 bits is missed. One in the write-ahead log is proven by the
+CRC with which this process wrote or last read it, else by the log's own checksums, which SQLite's
+`cksumvfs` leaves out.
 
-CRC-32 finds every change of up to 32 bits in a row, and misses one of four billion others. It costs
-1 microsecond a page; what SQLite keeps in its cache is not read again. SQLite's own `cksumvfs`
-proves no page of the write-ahead log, and reports damage as a fault of the disk.
-
-Salvaging needs no SQLite: a row that matches its checksum is what was stored, wherever it stands:
-in a page that no tree leads to any more, beside a damaged row, in the write-ahead log behind a
-damaged frame. So every page is parsed as if it were a leaf of a table, and matching rows are kept;
-neither the header, the schema nor the inner pages have to be intact.
+Salvaging needs no SQLite, neither header, schema nor inner pages: every page is parsed as if it
+were a leaf of a table, and rows that match their checksums are kept, wherever they stand.
 
 Source: https://www.sqlite.org/fileformat.html
 """
@@ -20,11 +14,11 @@ Source: https://www.sqlite.org/fileformat.html
 from __future__ import annotations
 
 import mmap
-import os
 import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,7 +49,8 @@ _TABLE_LEAF = 0x0D
 _LOCAL_MOST = USABLE_BYTES - 35
 _LOCAL_LEAST = (USABLE_BYTES - 12) * 32 // 255 - 23
 _COLUMNS = {len(EVENT_COLUMNS) + 1: "event", len(PROJECT_FIELDS) + 1: "project"}
-_WIDTHS = (0, 1, 2, 3, 4, 6, 8)
+_WIDTHS = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
+_CONSTANTS: dict[int, Stored] = {0: None, 8: 0, 9: 1}
 _ENDLESS = 1 << 30
 
 Flags = list[int]
@@ -79,14 +74,14 @@ class _DatabaseFile(apsw.VFSFile):
         super().__init__(base, name, flags)
         self._name = name if isinstance(name, str) else name.filename()
         self._is_read_only = bool(flags[0] & apsw.SQLITE_OPEN_READONLY)
-        self._is_checked = self._reserves(super().xRead(100, 0) if self.xFileSize() >= 100 else b"")
+        self._is_checked = self.xFileSize() >= 100 and _reserves(super().xRead(100, 0))
 
     def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802 - as SQLite calls it
         """Return what is there, once it has proven to be what was written."""
         data: bytes = super().xRead(amount, offset)
         if amount in _PAGE_SIZES and len(data) == amount:
             if not offset:
-                self._is_checked = self._reserves(data)
+                self._is_checked = _reserves(data)
             if self._is_checked and not is_whole(data):
                 raise apsw.CorruptError(f"page {offset // amount + 1} was changed on the disk")
         return data
@@ -94,18 +89,15 @@ class _DatabaseFile(apsw.VFSFile):
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 - as SQLite calls it
         """Write a page with its checksum."""
         if not offset:
-            was_checked, self._is_checked = self._is_checked, self._reserves(data)
+            was_checked, self._is_checked = self._is_checked, _reserves(data)
             if self._is_checked and not was_checked:
                 self._seal(len(data))
         is_page = self._is_checked and len(data) in _PAGE_SIZES
         super().xWrite(sealed(data) if is_page else data, offset)
 
     def xLock(self, level: int) -> None:  # noqa: N802 - as SQLite calls it
-        """Take a lock; a file that is open for reading only is never locked against readers.
-
-        SQLite tries that when the last connection closes, and takes any refusal; ours has to be
-        one that is no error.
-        """
+        """Take a lock; a file that is open for reading only is never locked against readers."""
+        # SQLite tries that when the last connection closes, and takes a refusal that is no error.
         if self._is_read_only and level > apsw.SQLITE_LOCK_SHARED:
             raise apsw.BusyError("opened for reading only")
         super().xLock(level)
@@ -115,17 +107,15 @@ class _DatabaseFile(apsw.VFSFile):
         return super().xDeviceCharacteristics() & ~apsw.SQLITE_IOCAP_SUBPAGE_READ
 
     def _seal(self, page_bytes: int) -> None:
-        """Give the pages their checksums that were written before the first one.
-
-        What a cache cannot hold of a new file, such as a copy, comes first.
-        """
+        """Give pages of a new file, which a cache could not hold, their checksums."""
         for offset in range(page_bytes, self.xFileSize(), page_bytes):
             page = super().xRead(page_bytes, offset)
             if len(page) == page_bytes and any(page):
                 super().xWrite(sealed(page), offset)
 
-    def _reserves(self, header: bytes) -> bool:
-        return header[:16] == _MAGIC and header[_RESERVED_AT] == RESERVED_BYTES
+
+def _reserves(header: bytes) -> bool:
+    return header.startswith(_MAGIC) and header[_RESERVED_AT] == RESERVED_BYTES
 
 
 class _LogFile(apsw.VFSFile):
@@ -204,40 +194,31 @@ class _Pages(apsw.VFS):
         return apsw.VFSFile(base, name, flags)
 
 
-_pages: _Pages | None = None
+_registered: list[_Pages] = []  # it is, as long as it lives
 
 
 def register() -> None:
     """Register it over what is the default of this process by now."""
-    global _pages  # noqa: PLW0603 - registered as long as it lives
-    _pages = _Pages()
+    _registered[:] = [_Pages()]
 
 
 register()
 
 
 def salvaged(database: Path) -> Iterator[SalvagedRow]:
-    """Yield the whole rows of a database and of the log beside it, some of them more than once.
-
-    Raises:
-        OSError: a file that is there cannot be read.
-    """
+    """Yield the whole rows of a database and its log, some more than once. Raises OSError."""
     log = database.with_name(f"{database.name}-wal")
-    with closing(_Bytes(database)) as stored, closing(_Bytes(log)) as logged:
-        newest = dict(_frames(logged))
-        for start in range(0, stored.size, PAGE_BYTES):
-            yield from _rows(stored.part(start, PAGE_BYTES), stored, logged, newest)
-        for _, start in _frames(logged):
-            page = logged.part(start, PAGE_BYTES)
-            yield from _rows(page, stored, logged, newest)
+    with _mapped(database) as stored, _mapped(log) as logged:
+        frames = list(_frames(logged))
+        chains = [_Chain(stored, logged, newer) for newer in (dict(frames), {})]
+        for start in range(0, len(stored), PAGE_BYTES):
+            yield from _rows(stored[start : start + PAGE_BYTES], chains)
+        for _, start in frames:
+            yield from _rows(logged[start : start + PAGE_BYTES], chains)
 
 
 def damaged_pages(database: Path, *, first: int = 0, count: int = _ENDLESS) -> list[int]:
-    """Return the numbers of pages that do not fit their checksums, of `count` after `first`.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Return which pages, of `count` after `first`, do not fit their checksums; raises OSError."""
     found: list[int] = []
     with database.open("rb") as file:
         file.seek(first * PAGE_BYTES)
@@ -251,51 +232,35 @@ def damaged_pages(database: Path, *, first: int = 0, count: int = _ENDLESS) -> l
 
 
 def has_checksums(database: Path) -> bool:
-    """Return False of a database of an older observer, whose pages prove nothing.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Return False of a database of an older observer, whose pages prove nothing; raise OSError."""
     with database.open("rb") as file:
         header = file.read(_HEADER_BYTES)
-    is_whole = header.startswith(b"SQLite format 3\0") and len(header) == _HEADER_BYTES
+    is_whole = header.startswith(_MAGIC) and len(header) == _HEADER_BYTES
     version = int.from_bytes(header[_VERSION])
-    return not is_whole or version >= PAGES_CHECKED or header[20] == RESERVED_BYTES
+    return not is_whole or version >= PAGES_CHECKED or _reserves(header)
 
 
-class _Bytes:
-    """A file as it stands; one that is missing or empty has none."""
+_Bytes = bytes | mmap.mmap
 
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("rb") if path.exists() else None
-        self.size = os.fstat(self._file.fileno()).st_size if self._file else 0
-        self._map = (
-            mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-            if self._file and self.size
-            else None
-        )
 
-    def part(self, start: int, length: int) -> bytes:
-        return b"" if self._map is None else self._map[start : start + length]
-
-    def close(self) -> None:
-        if self._map is not None:
-            self._map.close()
-        if self._file is not None:
-            self._file.close()
+@contextmanager
+def _mapped(path: Path) -> Iterator[_Bytes]:
+    """Lend a file as it stands; one that is missing or empty is no bytes."""
+    if not path.exists() or not path.stat().st_size:
+        yield b""
+        return
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as found:
+        yield found
 
 
 def _frames(logged: _Bytes) -> Iterator[tuple[int, int]]:
     """Yield the page number of each frame and where its page starts, oldest first."""
     step = _FRAME_HEADER_BYTES + PAGE_BYTES
-    for start in range(_WAL_HEADER_BYTES, logged.size - step + 1, step):
-        number = int.from_bytes(logged.part(start, 4))
-        yield number, start + _FRAME_HEADER_BYTES
+    for start in range(_WAL_HEADER_BYTES, len(logged) - step + 1, step):
+        yield int.from_bytes(logged[start : start + 4]), start + _FRAME_HEADER_BYTES
 
 
-def _rows(
-    page: bytes, stored: _Bytes, logged: _Bytes, newest: Mapping[int, int]
-) -> Iterator[SalvagedRow]:
+def _rows(page: bytes, chains: Sequence[_Chain]) -> Iterator[SalvagedRow]:
     if len(page) < PAGE_BYTES:
         return
     start = 100 if page[:6] == b"SQLite" else 0
@@ -305,11 +270,8 @@ def _rows(
         cell = int.from_bytes(page[place : place + 2])
         if not start + 8 < cell < USABLE_BYTES - 4:
             return  # behind the last pointer
-        for newer in (newest, {}):
-            row = _row(page, cell, _Chain(stored, logged, newer))
-            if row is not None:
-                yield row
-                break
+        read = (_row(page, cell, chain) for chain in chains)
+        yield from islice(filter(None, read), 1)
 
 
 class _Chain(NamedTuple):
@@ -322,10 +284,9 @@ class _Chain(NamedTuple):
     def rest(self, number: int, length: int) -> bytes:
         parts = []
         while length > 0 and number:
-            if number in self.newest:
-                page = self.logged.part(self.newest[number], PAGE_BYTES)
-            else:
-                page = self.stored.part((number - 1) * PAGE_BYTES, PAGE_BYTES)
+            is_logged = number in self.newest
+            start = self.newest[number] if is_logged else (number - 1) * PAGE_BYTES
+            page = (self.logged if is_logged else self.stored)[start : start + PAGE_BYTES]
             if len(page) < PAGE_BYTES:
                 break
             parts.append(page[4 : 4 + min(length, USABLE_BYTES - 4)])
@@ -339,7 +300,7 @@ def _row(page: bytes, cell: int, chain: _Chain) -> SalvagedRow | None:
     try:
         length, at = _varint(page, cell)
         key, at = _varint(page, at)
-        if not 0 < length < 2 * chain.stored.size + 2 * chain.logged.size:
+        if not 0 < length < 2 * len(chain.stored) + 2 * len(chain.logged):
             return None
         local = _local(length)
         payload = page[at : at + local]
@@ -347,13 +308,11 @@ def _row(page: bytes, cell: int, chain: _Chain) -> SalvagedRow | None:
             number = int.from_bytes(page[at + local : at + local + 4])
             payload += chain.rest(number, length - local)
         values = _values(payload)
-    except (IndexError, ValueError):
+    except (LookupError, ValueError):
         return None
     if values is None or len(payload) != length:
         return None
-    table = _COLUMNS.get(len(values))
-    if table is None:
-        return None
+    table = _COLUMNS[len(values)]
     *kept, known = values
     kept[0] = key  # an INTEGER PRIMARY KEY stands in the key alone
     if table == "event":
@@ -371,31 +330,24 @@ def _local(length: int) -> int:
 
 
 def _values(payload: bytes) -> list[Stored] | None:
+    """Return the values of a row, text as bytes; None if no table of ours has so many."""
     end, at = _varint(payload, 0)
-    kinds = []
-    while at < end:
+    kinds: list[int] = []
+    while at < end and len(kinds) <= max(_COLUMNS):
         kind, at = _varint(payload, at)
         kinds.append(kind)
-        if len(kinds) > max(_COLUMNS):
-            return None
     if len(kinds) not in _COLUMNS:
         return None
     found: list[Stored] = []
     for kind in kinds:
-        value, at = _value(payload, at, kind)
-        found.append(value)
+        width = (kind - 12) // 2 if kind >= 12 else _WIDTHS[kind]
+        held = payload[at : at + width]
+        at += width
+        if kind in _CONSTANTS:
+            found.append(_CONSTANTS[kind])
+        else:
+            found.append(held if kind >= 12 else int.from_bytes(held, signed=True))
     return found
-
-
-def _value(payload: bytes, at: int, kind: int) -> tuple[Stored, int]:
-    """Return one value and where the next one is; text as bytes."""
-    if kind >= 12:
-        length = (kind - 12) // 2
-        return payload[at : at + length], at + length
-    if kind in {8, 9}:
-        return kind - 8, at
-    width = _WIDTHS[kind]
-    return (int.from_bytes(payload[at : at + width], signed=True) if kind else None), at + width
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

@@ -1,9 +1,8 @@
 """Taking events out of the log for good, and putting rows back: after a purge, and after damage.
 
 Whoever deletes events derives everything anew in the same transaction, and has the file rewritten
-after it. `RestoreWrites` fills a new database with the log, the projects and the tables that are
-not derived from events. `AdoptWrites` removes events from a live database and adopts what was
-derived in another one, named `anew`: equal rows keep their vectors.
+after it; or adopts what was derived in another database, named `anew`: equal rows keep their
+vectors.
 """
 
 from __future__ import annotations
@@ -66,10 +65,7 @@ class StoredEvent(NamedTuple):
 
 
 class StoredText(NamedTuple):
-    """What of one row of the log is text that somebody wrote; `data` is the event as JSON.
-
-    `is_whole` says that the row fits its checksum.
-    """
+    """The texts of one row of the log, `data` as JSON; `is_whole` if it fits its checksum."""
 
     seq: int
     dedup: str
@@ -82,9 +78,9 @@ class StoredText(NamedTuple):
 
 
 class AgedEvent(NamedTuple):
-    """One row of the log, as far as its age and place; `of` is what an intent is of.
+    """Age and place of an event, what an intent is `of`, the `tool` of it or an outcome.
 
-    `tool` is that of an intent or an outcome; `bytes` what the event takes, packed.
+    `bytes` is what the event takes, packed.
     """
 
     seq: int
@@ -132,23 +128,16 @@ _PUT_TEXTS = (
     " data = packed_event(?6, CAST(id AS BLOB), ?1, ?2, ?3, ?4, ?5) WHERE seq = ?7"
 )
 _SPACES = {
-    "event": "events",
-    "spent": "events",
-    "item": "items",
-    "link": "items",
-    "relation": "items",
-    "session": "sessions",
-    "project_state": "sessions",
-    "item_words": "words",
-    "item_vector": "vectors",
-    "note_file": "items",
-    "note_claim": "items",
-    "note_relation": "items",
-    "note_alias": "items",
-    "chosen": "items",
-    "anchor_set": "validity",
-    "anchor_path": "validity",
-    "validity": "validity",
+    table: use
+    for use, tables in {
+        "events": "event spent",
+        "items": "item link relation note_file note_claim note_relation note_alias chosen",
+        "sessions": "session project_state",
+        "words": "item_words",
+        "vectors": "item_vector",
+        "validity": "anchor_set anchor_path validity",
+    }.items()
+    for table in tables.split()
 }
 """What the pages of a table and its indexes are for."""
 _ON_NOTES = ", ".join(f"'{kind}'" for kind in sorted(SAID))
@@ -184,140 +173,6 @@ FROM event WHERE at_ms < ? ORDER BY seq
 """
 
 
-class PurgeReads(Reads):
-    """What a purge has to know."""
-
-    def stored_events(self) -> Iterator[StoredEvent]:
-        """Yield every row of the log, by `seq`."""
-        row: Row
-        for row in self._connection.execute(_STORED):
-            *known, data, around = row
-            yield StoredEvent._make((*known, data, data + b"\n" + around))
-
-    def stored_texts(self, *, after_seq: int, limit: int) -> list[StoredText]:
-        """Return the texts of the next rows of the log, by `seq`."""
-        found = []
-        for row in self._rows(_TEXTS, (after_seq, limit)):
-            texts, (known, *values) = row[:6], row[6:]
-            found.append(StoredText._make((values[0], *texts, known == checksum(*values))))
-        return found
-
-    def noted_texts(self) -> Iterator[tuple[int, bytes]]:
-        """Yield texts that were read from files of note folders, with the ids of their notes."""
-        yield from self._connection.execute(_NOTED)
-
-    def aged_events(self, *, before_ms: int = ALL_MS) -> Iterator[AgedEvent]:
-        """Yield the rows of the log that happened before a time, by `seq`."""
-        yield from map(AgedEvent._make, self._connection.execute(_AGED, (before_ms,)))
-
-    def remaining_rows(
-        self, projects: Collection[int], *, but: Collection[int], after_seq: int = 0
-    ) -> Iterator[SalvagedRow]:
-        """Yield all projects, and the whole events of some after one, but for some.
-
-        What was done to notes and items is of all projects.
-        """
-        for values in self._rows(_PROJECTS):
-            yield SalvagedRow("project", values[0], values)
-        for known, *values in self._connection.execute(_KEPT, (after_seq, among(projects))):
-            if values[0] not in but and known == checksum(*values):
-                yield SalvagedRow("event", values[0], tuple(values))
-
-    def last_reports(self, project_id: int | None = None) -> Mapping[str, int]:
-        """Return when each client last reported something, by its name; in one project, or any.
-
-        Of reports that belong to no session only the newest 20,000 events are looked at.
-        """
-        return dict(self._rows(_LAST_REPORTS, (project_id,)))
-
-    def space(self) -> Mapping[str, int]:
-        """Return the bytes of the database file by what takes them; reads all of it."""
-        found = dict.fromkeys((*_SPACES.values(), "other", "free pages"), 0)
-        tables: dict[str, str] = dict(self._rows("SELECT name, tbl_name FROM sqlite_schema"))
-        for name, size_bytes in self._rows(
-            "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE"
-        ):
-            table = str(tables.get(name) or name)
-            words = "item_words" if table.startswith("item_words") else table
-            found[_SPACES.get(words, "other")] += size_bytes
-        (free,), (size,) = self._rows("PRAGMA freelist_count") + self._rows("PRAGMA page_size")
-        return found | {"free pages": free * size}
-
-    def items_from(self, seqs: Collection[int]) -> list[DerivedItem]:
-        """Return the items whose first event is one of these, by id."""
-        rows = self._rows(
-            f"SELECT id, kind, type, title, session_id FROM item WHERE id / 4 {AMONG} ORDER BY id",
-            (among(seqs),),
-        )
-        return [DerivedItem(*row) for row in rows]
-
-    def sessions_named(self, name: str) -> list[int]:
-        """Return the ids of sessions with this id: ours, or the client's own."""
-        rows = self._rows(
-            "SELECT id FROM session WHERE external = ?1 OR CAST(id AS TEXT) = ?1 ORDER BY id",
-            (name,),
-        )
-        return [row[0] for row in rows]
-
-    def meta(self, name: str) -> str:
-        """Return what was noted of this database under a name; empty if nothing was."""
-        row = self._row("SELECT value FROM meta WHERE key = ?", (name,))
-        return str(row[0]) if row else ""
-
-
-class PurgeWrites(PurgeReads):
-    """Changes of the log itself.
-
-    `grown` is by how many events the log has grown, or shrunk.
-    """
-
-    grown = 0
-
-    def delete_events(self, seqs: Collection[int]) -> int:
-        """Take events out of the log, and what was chosen for items of them; return how many."""
-        self._connection.execute(f"DELETE FROM event WHERE seq {AMONG}", (among(seqs),))
-        gone = self._connection.changes()
-        self._connection.execute(CHOSEN_OF_NOTHING)
-        self.grown -= gone
-        return gone
-
-    def drop_note_files(self, items: Collection[int]) -> None:
-        """Forget files of note folders by their notes: they come back as new ones, if at all.
-
-        What was read from them stays until the items are derived anew.
-        """
-        self._connection.execute(f"DELETE FROM note_file WHERE item {AMONG}", (among(items),))
-
-    def put_texts(self, text: StoredText) -> None:
-        """Replace the texts of a row; its checksum fits again, unless it did not before."""
-        values = (text.dedup, text.client, text.root, text.branch, text.commit, text.data)
-        self._connection.execute(_PUT_TEXTS, (*values, text.seq))
-        if text.is_whole:
-            self._connection.execute(_SEAL, (text.seq,))
-
-    def drop_unused_projects(self) -> int:
-        """Delete projects of which the log holds no event any more; return how many."""
-        self._connection.execute(
-            "DELETE FROM project WHERE id <> ? AND id NOT IN (SELECT project_id FROM event)"
-            " AND id NOT IN (SELECT project_id FROM item WHERE file <> '' AND project_id NOT NULL)",
-            (UNASSIGNED,),
-        )
-        return self._connection.changes()
-
-    def put_meta(self, name: str, value: str) -> None:
-        """Note something of this database; a rebuild keeps it."""
-        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
-
-
-PUT_PROJECT = put("project", f"{', '.join(PROJECT_FIELDS)}, checksum")
-_IS_NEW = "NOT EXISTS (SELECT 1 FROM event WHERE project_id = ?6 AND " + SAME.format("?3") + ")"
-APPEND = (
-    f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}, checksum)"
-    f" SELECT {marks(len(EVENT_COLUMNS) + 1)} WHERE {_IS_NEW} ON CONFLICT DO NOTHING"
-)
-"""Adds an event, unless its id, or its `dedup` in its project, is known."""
-
-
 class MissingEvents(NamedTuple):
     """Events that are missing in a row: their first and last `seq`, and when they happened."""
 
@@ -325,125 +180,6 @@ class MissingEvents(NamedTuple):
     last: int
     from_ms: int | None
     until_ms: int | None
-
-
-class RestoreWrites(PurgeWrites):
-    """Rows of other databases, as they were."""
-
-    def restore_rows(self, rows: Iterable[SalvagedRow], *, newer: bool) -> int:
-        """Add rows that are not there; return how many events that were.
-
-        Projects that are there are replaced if the rows are `newer`.
-        """
-        added = 0
-        known = {row[0] for row in self._rows("SELECT id FROM project")}
-        for row in rows:
-            values = tuple(map(_as_text, row.values))
-            if row.table == "event":
-                values = as_stored(values)
-                self._connection.execute(APPEND, (*values, checksum(*values)))
-                added += self._connection.changes()
-            elif newer or row.key not in known:
-                self._connection.execute(PUT_PROJECT, (*values, checksum(*values)))
-        self.grown += added
-        return added
-
-    def name_unknown_projects(self) -> int:
-        """Make projects anew of which only events are left; return how many."""
-        rows = self._rows(
-            "SELECT project_id, json_group_array(DISTINCT root) FROM event WHERE project_id"
-            " NOT IN (SELECT id FROM project) GROUP BY project_id"
-        )
-        for project_id, roots in rows:
-            found = tuple(filter(None, decode_json(roots, tuple[str, ...])))
-            name = Path(found[-1]).name if found else f"project-{project_id}"
-            uuid = f"00000000-0000-7000-8000-{project_id:012x}"
-            project = Project(id=project_id, uuid=uuid, name=name, roots=found, created_ms=0)
-            self._connection.execute(PUT_PROJECT, project_row(project))
-        return len(rows)
-
-    def restore_underived(self, database: Path) -> bool:
-        """Copy the tables that are not derived from another database; False if it is unreadable."""
-        tables: list[tuple[str, list[str], list[Row]]] = []
-        try:
-            with closing(reading(database)) as other:
-                for table in filter(partial(other.table_exists, "main"), UNDERIVED):
-                    named = other.execute("SELECT name FROM pragma_table_info(?)", (table,))
-                    columns = [str(row[0]) for row in named]
-                    tables.append((table, columns, [*other.execute(f"SELECT * FROM {table}")]))
-        except (apsw.Error, OSError):
-            return False
-        for table, columns, rows in tables:
-            own = {row[0] for row in self._rows("SELECT name FROM pragma_table_info(?)", (table,))}
-            if own.issuperset(columns):  # else it is of another schema
-                into = f"{table} ({', '.join(columns)})"
-                self._connection.executemany(
-                    f"INSERT OR IGNORE INTO {into} VALUES ({marks(len(columns))})", rows
-                )
-        return True
-
-    def continue_after(self, seq: int) -> None:
-        """Give no event a `seq` that was used before."""
-        (newest,) = self._row("SELECT coalesce(max(seq), 0) FROM event") or (0,)
-        self._connection.execute("DELETE FROM sqlite_sequence WHERE name = 'event'")
-        self._connection.execute(
-            "INSERT INTO sqlite_sequence (name, seq) VALUES ('event', ?)", (max(newest, seq),)
-        )
-
-    def gaps(self, newest: int) -> list[MissingEvents]:
-        """Return what is missing of the events up to one; purged ones are missing too."""
-        rows = self._rows(
-            "SELECT seq, at_ms FROM event UNION ALL"
-            " SELECT item / 4, created_ms FROM note_file ORDER BY seq"
-        )
-        found, last, at_ms = [], 0, None
-        for seq, this_ms in rows:
-            if seq > last + 1:
-                found.append(MissingEvents(last + 1, seq - 1, at_ms, this_ms))
-            last, at_ms = seq, this_ms
-        if newest > last:
-            found.append(MissingEvents(last + 1, newest, at_ms, None))
-        return found
-
-
-def stored_rows(database: Path) -> Iterator[SalvagedRow]:
-    """Yield the projects and the events of a database of any schema.
-
-    Raises:
-        apsw.Error: it is damaged.
-    """
-    with closing(reading(database)) as connection:
-        projects = f"SELECT {', '.join(PROJECT_FIELDS)} FROM project"
-        events = f"SELECT {as_blobs(EVENT_COLUMNS)} FROM event ORDER BY seq"
-        for table, query in (("project", projects), ("event", events)):
-            row: Row
-            for row in connection.execute(query):
-                yield SalvagedRow(table, row[0], row)
-
-
-def packed_texts(database: Path) -> Iterator[bytes]:
-    """Yield what a database holds packed: events, anchors and long texts of items, of any schema.
-
-    Nothing is yielded of what the engine cannot read.
-    """
-    with suppress(apsw.Error), closing(reading(database)) as connection:
-        for row in connection.execute(f"SELECT {as_blobs(('data', *AROUND))} FROM event"):
-            yield event_json(*row)
-        for column, table in (("anchors", "anchor_set"), *((text, "item") for text in LONG_TEXTS)):
-            for row in connection.execute(f"SELECT CAST({column} AS BLOB) FROM {table}"):
-                yield event_json(*row)
-
-
-def facts(database: Path) -> dict[str, str]:
-    """Return what was noted of a database of any schema, by name."""
-    with closing(reading(database)) as connection:
-        return dict(connection.execute("SELECT key, value FROM meta").fetchall())  # type: ignore[arg-type]  # texts
-
-
-def _as_text(value: Stored) -> Stored:
-    with suppress(UnicodeDecodeError):
-        return value.decode() if isinstance(value, bytes) else value
-    return value
 
 
 _SESSIONS = ", ".join(SESSION_FIELDS)
@@ -497,32 +233,213 @@ _CLEAR = (
     f"DELETE FROM forgotten WHERE item_id / 4 IN (SELECT seq FROM event WHERE project_id {AMONG})",
     f"DELETE FROM note_event WHERE seq IN (SELECT seq FROM event WHERE project_id {AMONG})",
 )
-_NEW_EPOCH = "UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
+NEW_EPOCH = "UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
 """The index has the words in files of its own, and makes these anew."""
 _OF_NOTES = ("forgotten", "note_event", "triage")
 """What is done to notes and items is in `anew` of all projects."""
+PUT_PROJECT = put("project", f"{', '.join(PROJECT_FIELDS)}, checksum")
+_IS_NEW = "NOT EXISTS (SELECT 1 FROM event WHERE project_id = ?6 AND " + SAME.format("?3") + ")"
+APPEND = (
+    f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}, checksum)"
+    f" SELECT {marks(len(EVENT_COLUMNS) + 1)} WHERE {_IS_NEW} ON CONFLICT DO NOTHING"
+)
+"""Adds an event, unless its id, or its `dedup` in its project, is known."""
 
 
-class AdoptWrites(RestoreWrites):
-    """What `SqliteStore.adopt` does inside its transaction; the other database is `anew`."""
+class PurgeReads(Reads):
+    """What a purge has to know."""
+
+    def stored_events(self) -> Iterator[StoredEvent]:
+        """Yield every row of the log, by `seq`."""
+        row: Row
+        for row in self._connection.execute(_STORED):
+            *known, data, around = row
+            yield StoredEvent._make((*known, data, data + b"\n" + around))
+
+    def stored_texts(self, *, after_seq: int, limit: int) -> list[StoredText]:
+        """Return the texts of the next rows of the log, by `seq`."""
+        found = []
+        for row in self._rows(_TEXTS, (after_seq, limit)):
+            texts, (known, *values) = row[:6], row[6:]
+            found.append(StoredText._make((values[0], *texts, known == checksum(*values))))
+        return found
+
+    def noted_texts(self) -> Iterator[tuple[int, bytes]]:
+        """Yield texts that were read from files of note folders, with the ids of their notes."""
+        yield from self._connection.execute(_NOTED)
+
+    def aged_events(self, *, before_ms: int = ALL_MS) -> Iterator[AgedEvent]:
+        """Yield the rows of the log that happened before a time, by `seq`."""
+        yield from map(AgedEvent._make, self._connection.execute(_AGED, (before_ms,)))
+
+    def remaining_rows(
+        self, projects: Collection[int], *, but: Collection[int], after_seq: int = 0
+    ) -> Iterator[SalvagedRow]:
+        """Yield all projects, and whole events of some, with acts on notes of all, but for some."""
+        for values in self._rows(_PROJECTS):
+            yield SalvagedRow("project", values[0], values)
+        for known, *values in self._connection.execute(_KEPT, (after_seq, among(projects))):
+            if values[0] not in but and known == checksum(*values):
+                yield SalvagedRow("event", values[0], tuple(values))
+
+    def last_reports(self, project_id: int | None = None) -> Mapping[str, int]:
+        """Return when each client last reported something, by its name; in one project, or any.
+
+        Without a session only what is among the newest 20,000 events.
+        """
+        return dict(self._rows(_LAST_REPORTS, (project_id,)))
+
+    def space(self) -> Mapping[str, int]:
+        """Return the bytes of the database file by what takes them; reads all of it."""
+        found = dict.fromkeys((*_SPACES.values(), "other", "free pages"), 0)
+        tables: dict[str, str] = dict(self._rows("SELECT name, tbl_name FROM sqlite_schema"))
+        taken = "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE"
+        for name, size_bytes in self._rows(taken):
+            table = str(tables.get(name) or name)
+            words = "item_words" if table.startswith("item_words") else table
+            found[_SPACES.get(words, "other")] += size_bytes
+        free = self._value("PRAGMA freelist_count") * self._value("PRAGMA page_size")
+        return found | {"free pages": free}
+
+    def items_from(self, seqs: Collection[int]) -> list[DerivedItem]:
+        """Return the items whose first event is one of these, by id."""
+        columns, begun = ", ".join(DerivedItem._fields), f"id / 4 {AMONG} ORDER BY id"
+        rows = self._rows(f"SELECT {columns} FROM item WHERE {begun}", (among(seqs),))
+        return list(map(DerivedItem._make, rows))
+
+    def sessions_named(self, name: str) -> list[int]:
+        """Return the ids of sessions with this id: ours, or the client's own."""
+        either = "external = ?1 OR CAST(id AS TEXT) = ?1"
+        return self._column(f"SELECT id FROM session WHERE {either} ORDER BY id", (name,))
+
+    def meta(self, name: str) -> str:
+        """Return what was noted of this database under a name; empty if nothing was."""
+        return str(self._value("SELECT value FROM meta WHERE key = ?", (name,), ""))
+
+
+class PurgeWrites(PurgeReads):
+    """Changes of the log itself; `grown` is by how many events it has grown, or shrunk."""
+
+    grown = 0
+
+    def delete_events(self, seqs: Collection[int]) -> int:
+        """Take events out of the log, and what was chosen for items of them; return how many."""
+        self._connection.execute(f"DELETE FROM event WHERE seq {AMONG}", (among(seqs),))
+        gone = self._connection.changes()
+        self._connection.execute(CHOSEN_OF_NOTHING)
+        self.grown -= gone
+        return gone
+
+    def drop_note_files(self, items: Collection[int]) -> None:
+        """Forget files of note folders by their notes; what was read stays until a rebuild."""
+        self._connection.execute(f"DELETE FROM note_file WHERE item {AMONG}", (among(items),))
+
+    def put_texts(self, text: StoredText) -> None:
+        """Replace the texts of a row; its checksum fits again, unless it did not before."""
+        values = (text.dedup, text.client, text.root, text.branch, text.commit, text.data)
+        self._connection.execute(_PUT_TEXTS, (*values, text.seq))
+        if text.is_whole:
+            self._connection.execute(_SEAL, (text.seq,))
+
+    def drop_unused_projects(self) -> int:
+        """Delete projects of which the log holds no event any more; return how many."""
+        self._connection.execute(
+            "DELETE FROM project WHERE id <> ? AND id NOT IN (SELECT project_id FROM event)"
+            " AND id NOT IN (SELECT project_id FROM item WHERE file <> '' AND project_id NOT NULL)",
+            (UNASSIGNED,),
+        )
+        return self._connection.changes()
+
+    def put_meta(self, name: str, value: str) -> None:
+        """Note something of this database; a rebuild keeps it."""
+        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def restore_rows(self, rows: Iterable[SalvagedRow], *, newer: bool) -> int:
+        """Add rows that are not there, and `newer` projects; return how many events that were."""
+        added = 0
+        known = set(self._column("SELECT id FROM project"))
+        for row in rows:
+            values = tuple(map(_as_text, row.values))
+            if row.table == "event":
+                values = as_stored(values)
+                self._connection.execute(APPEND, (*values, checksum(*values)))
+                added += self._connection.changes()
+            elif newer or row.key not in known:
+                self._connection.execute(PUT_PROJECT, (*values, checksum(*values)))
+        self.grown += added
+        return added
+
+    def name_unknown_projects(self) -> int:
+        """Make projects anew of which only events are left; return how many."""
+        rows = self._rows(
+            "SELECT project_id, json_group_array(DISTINCT root) FROM event WHERE project_id"
+            " NOT IN (SELECT id FROM project) GROUP BY project_id"
+        )
+        for project_id, roots in rows:
+            found = tuple(filter(None, decode_json(roots, tuple[str, ...])))
+            name = Path(found[-1]).name if found else f"project-{project_id}"
+            uuid = f"00000000-0000-7000-8000-{project_id:012x}"
+            project = Project(id=project_id, uuid=uuid, name=name, roots=found, created_ms=0)
+            self._connection.execute(PUT_PROJECT, project_row(project))
+        return len(rows)
+
+    def restore_underived(self, database: Path) -> bool:
+        """Copy the tables that are not derived from another database; False if it is unreadable."""
+        tables: list[tuple[str, list[str], list[Row]]] = []
+        try:
+            with closing(reading(database)) as other:
+                for table in filter(partial(other.table_exists, "main"), UNDERIVED):
+                    named = other.execute("SELECT name FROM pragma_table_info(?)", (table,))
+                    columns = [str(row[0]) for row in named]
+                    tables.append((table, columns, [*other.execute(f"SELECT * FROM {table}")]))
+        except (apsw.Error, OSError):
+            return False
+        for table, columns, rows in tables:
+            own = self._column("SELECT name FROM pragma_table_info(?)", (table,))
+            if set(own).issuperset(columns):  # else it is of another schema
+                into = f"{table} ({', '.join(columns)})"
+                self._connection.executemany(
+                    f"INSERT OR IGNORE INTO {into} VALUES ({marks(len(columns))})", rows
+                )
+        return True
+
+    def continue_after(self, seq: int) -> None:
+        """Give no event a `seq` that was used before."""
+        newest = self._value("SELECT max(seq) FROM event", default=0)
+        self._connection.execute(
+            "DELETE FROM sqlite_sequence WHERE name = 'event';"
+            " INSERT INTO sqlite_sequence (name, seq) VALUES ('event', ?)",
+            (max(newest, seq),),
+        )
+
+    def gaps(self, newest: int) -> list[MissingEvents]:
+        """Return what is missing of the events up to one; purged ones are missing too."""
+        rows = self._rows(
+            "SELECT seq, at_ms FROM event UNION ALL"
+            " SELECT item / 4, created_ms FROM note_file ORDER BY seq"
+        )
+        found, last, at_ms = [], 0, None
+        for seq, this_ms in rows:
+            if seq > last + 1:
+                found.append(MissingEvents(last + 1, seq - 1, at_ms, this_ms))
+            last, at_ms = seq, this_ms
+        if newest > last:
+            found.append(MissingEvents(last + 1, newest, at_ms, None))
+        return found
 
     def take_out(self, seqs: Collection[int], projects: Collection[int]) -> int:
         """Take events out of the log, and items that `anew` has not; return how many events."""
         removed = self.delete_events(seqs)
-        gone = self._rows(f"SELECT id {_GONE}", (among(projects),))
-        gone += self._rows(_GONE_FROM_NOWHERE, (among(seqs),))
-        self._delete_rows([row[0] for row in gone])
-        self._connection.execute(_NEW_EPOCH)
+        gone = self._column(f"SELECT id {_GONE}", (among(projects),))
+        self._delete_rows([*gone, *self._column(_GONE_FROM_NOWHERE, (among(seqs),))])
+        self._connection.execute(NEW_EPOCH)
         return removed
 
     def delete_items(self, items: Collection[int]) -> None:
-        """Take out items from which nothing else follows, with their words, meanings and history.
-
-        What was decided on signals goes too; the index that follows the database is made anew.
-        """
+        """Take out items from which nothing else follows, and all that was decided on signals."""
         self._delete_rows(items)
         self._connection.execute(f"DELETE FROM note_event WHERE item_id {AMONG}", (among(items),))
-        self._connection.execute(f"DELETE FROM triage; {_NEW_EPOCH}")
+        self._connection.execute(f"DELETE FROM triage; {NEW_EPOCH}")
 
     def _delete_rows(self, items: Collection[int]) -> None:
         for table, column in _OF_ITEMS:
@@ -531,8 +448,8 @@ class AdoptWrites(RestoreWrites):
     def clear_projects(self, projects: Collection[int]) -> None:
         """Delete what was derived from the events of some projects, and what belongs to none.
 
-        Those events are still there, and have all events of their sessions among them. Notes of
-        files stay, but for files that were dropped.
+        Those events are still there, with all of their sessions. Notes of files that were not
+        dropped stay.
         """
         chosen = (among(projects),)
         self._connection.execute(_REACHED, chosen)
@@ -545,7 +462,7 @@ class AdoptWrites(RestoreWrites):
             self._connection.execute(f"DELETE FROM {table} WHERE item NOT IN {_IN_FILES}")
         for statement in _CLEAR:
             self._connection.execute(statement, chosen)
-        self._connection.execute(f"DROP TABLE reached; DELETE FROM triage; {_NEW_EPOCH}")
+        self._connection.execute(f"DROP TABLE reached; DELETE FROM triage; {NEW_EPOCH}")
 
     def drop_deleted_words(self) -> None:
         """Write the full-text index anew: until then it holds the words of what is gone."""
@@ -572,3 +489,35 @@ class AdoptWrites(RestoreWrites):
                 f"DELETE FROM {table}; INSERT INTO {table} SELECT * FROM anew.{table}"
             )
         self.drop_unused_projects()
+
+
+def stored_rows(database: Path) -> Iterator[SalvagedRow]:
+    """Yield the projects and the events of a database of any schema; apsw.Error: it is damaged."""
+    with closing(reading(database)) as connection:
+        events = f"SELECT {as_blobs(EVENT_COLUMNS)} FROM event ORDER BY seq"
+        for table, query in (("project", _PROJECTS), ("event", events)):
+            row: Row
+            for row in connection.execute(query):
+                yield SalvagedRow(table, row[0], row)
+
+
+def packed_texts(database: Path) -> Iterator[bytes]:
+    """Yield what a database of any schema holds packed, as far as the engine can read it."""
+    with suppress(apsw.Error), closing(reading(database)) as connection:
+        for row in connection.execute(f"SELECT {as_blobs(('data', *AROUND))} FROM event"):
+            yield event_json(*row)
+        for column, table in (("anchors", "anchor_set"), *((text, "item") for text in LONG_TEXTS)):
+            for row in connection.execute(f"SELECT CAST({column} AS BLOB) FROM {table}"):
+                yield event_json(*row)
+
+
+def facts(database: Path) -> dict[str, str]:
+    """Return what was noted of a database of any schema, by name."""
+    with closing(reading(database)) as connection:
+        return dict(connection.execute("SELECT key, value FROM meta").fetchall())  # type: ignore[arg-type]  # texts
+
+
+def _as_text(value: Stored) -> Stored:
+    with suppress(UnicodeDecodeError):
+        return value.decode() if isinstance(value, bytes) else value
+    return value

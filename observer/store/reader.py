@@ -1,8 +1,4 @@
-"""Reads of the store: one statement per line of thought, values always bound.
-
-A `StoreReader` sees committed data only. Any failure of the engine is raised as `StoreUnavailable`;
-an empty result: nothing matched.
-"""
+"""Reads of the store. Any failure of the engine is raised as `StoreUnavailable`."""
 
 from __future__ import annotations
 
@@ -31,12 +27,12 @@ from observer.store.purging import PurgeReads
 from observer.store.rows import (
     AMONG,
     ITEM_COLUMNS,
+    KIND_TERM,
     PROJECT_FIELDS,
+    PROJECT_TERM,
     SESSION_FIELDS,
     among,
     built,
-    kind_term,
-    project_term,
     to_change,
     to_item,
     to_project,
@@ -61,11 +57,10 @@ class Totals(Value):
 
 
 class Spent(Value):
-    """What some turns used together.
+    """What some turns used together: those of a model, a day, or a session by a model.
 
-    `by` says which turns: those of a model (`name`, empty where the client does not name it) in a
-    project, those of a day (`name`, in the machine's zone), or those of a session by a model;
-    `place` is the id of the project or session. A session is the one that handed the work over.
+    `name` is the model, "" where the client does not name it, or the day in the machine's zone;
+    `place` the id of the project or session, of the one that handed the work over.
     """
 
     by: Literal["model", "day", "session"]
@@ -127,14 +122,13 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:
         """Return the ids of items for which an FTS5 expression holds, highest first.
 
-        Raises:
-            BadInput: the expression is not legal FTS5.
+        Raises BadInput: the expression is not legal FTS5.
         """
         where, values = conditions(filters)
         inside = f"CROSS JOIN item ON item.id = item_words.rowid AND {where}"
         try:
             places = (f"place : ({' OR '.join(names)})" for names in _places(filters))
-            rows = self._rows(
+            return self._column(
                 f"SELECT item_words.rowid FROM item_words {inside} WHERE item_words MATCH ?"
                 " ORDER BY item_words.rowid DESC LIMIT ?",
                 (*values, " AND ".join((f"{_TEXT_COLUMNS} : ({expression})", *places)), limit),
@@ -143,32 +137,23 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
             raise BadInput(
                 f"not a legal query: {error}", hint="quote what is not a word"
             ) from error
-        return [row[0] for row in rows]
 
     def terms_with_prefix(self, prefix: str, *, limit: int) -> list[str]:
         """Return indexed terms (folded, stemmed) that begin so, the most frequent first."""
-        rows = self._rows(
-            "SELECT term FROM item_vocabulary WHERE term >= ? AND term < ?"
-            " ORDER BY doc DESC LIMIT ?",
-            (prefix, prefix + "\U0010ffff", limit),
-        )
-        return [row[0] for row in rows]
+        between = "term >= ? AND term < ? ORDER BY doc DESC LIMIT ?"
+        values = (prefix, prefix + "\U0010ffff", limit)
+        return self._column(f"SELECT term FROM item_vocabulary WHERE {between}", values)
 
     def epoch(self) -> str:
         """Return the name of the numbering of changes; a rebuild begins another one."""
-        row = self._row("SELECT value FROM meta WHERE key = 'epoch'")
-        return str(row[0]) if row else ""
+        return self.meta("epoch")
 
     def newest_change(self) -> int:
         """Return the number of the last change; 0 without any."""
-        row = self._row("SELECT max(change) FROM item")
-        return (row and row[0]) or 0
+        return int(self._value("SELECT max(change) FROM item", default=0))
 
     def changes(self, *, after: int, model: str, limit: int) -> list[ItemChange]:
-        """Return the next changes after a number, with vectors of a model: each item once.
-
-        An item that changed again stands where it changed last.
-        """
+        """Return the next changes after a number, with vectors of a model: each item's last one."""
         rows = self._rows(
             f"SELECT change, vector, {ITEM_COLUMNS} FROM item"
             " LEFT JOIN item_vector ON item_id = item.id AND model = ?"
@@ -180,10 +165,7 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
     def without_vector(
         self, model: str, *, dimensions: int, after: int, limit: int
     ) -> list[ItemChange]:
-        """Return the next changes after a number whose items a model has not embedded wholly.
-
-        A vector of fewer than `dimensions` is but the beginning of one.
-        """
+        """Return the next changes after a number whose items have no vector of `dimensions`."""
         rows = self._rows(
             f"SELECT change, NULL, {ITEM_COLUMNS} FROM item"
             " WHERE change > ? AND deleted_ms IS NULL AND kind <> 'record' AND NOT EXISTS"
@@ -246,12 +228,11 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
         if len(handle) < _UUID_PREFIX:
             return []
         low = handle.lower()
-        rows = self._rows(
+        return self._column(
             "SELECT id FROM item WHERE uuid >= ? AND uuid < ? AND deleted_ms IS NULL"
             " ORDER BY id LIMIT 10",
             (low, low + "\uffff"),
         )
-        return [row[0] for row in rows]
 
     def keyed(self, key: str, filters: Filters) -> Item | None:
         """Return the note stored under a key in exactly this project (or none) and owner."""
@@ -271,9 +252,7 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
 
     def projects(self) -> list[Project]:
         """Return all projects, by id."""
-        return [
-            to_project(row) for row in self._rows(f"SELECT {_PROJECT} FROM project ORDER BY id")
-        ]
+        return list(map(to_project, self._rows(f"SELECT {_PROJECT} FROM project ORDER BY id")))
 
     def project_names(self) -> dict[int | None, str]:
         """Return the names of all projects by id; without the rest, which takes five times."""
@@ -281,8 +260,11 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
 
     def session(self, session_id: int) -> Session | None:
         """Return one session."""
-        row = self._row(f"SELECT {_SESSION} FROM session WHERE id = ?", (session_id,))
-        return to_session(row) if row else None
+        return next(iter(self._sessions("id = ?", (session_id,))), None)
+
+    def _sessions(self, where: str, values: Sequence[object]) -> list[Session]:
+        rows = self._rows(f"SELECT {_SESSION} FROM session WHERE {where}", values)
+        return list(map(to_session, rows))
 
     def session_names(self, ids: Sequence[int]) -> dict[int, str]:
         """Return the clients' own ids of sessions, by ours; unknown ones are left out."""
@@ -292,10 +274,8 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
     def sessions_of(self, client: str) -> frozenset[int]:
         """Return the ids of all sessions of a client."""
         # The index of clients' own ids has all that is asked for, so no session is read.
-        rows = self._rows(
-            "SELECT id FROM session INDEXED BY session_external WHERE client = ?", (client,)
-        )
-        return frozenset(number for (number,) in rows)
+        named = "SELECT id FROM session INDEXED BY session_external WHERE client = ?"
+        return frozenset(self._column(named, (client,)))
 
     def runs(self, client: str, external: str) -> dict[int, int]:
         """Return the newest session under a client's own id in each project, by that project."""
@@ -307,11 +287,8 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
 
     def session_called(self, external: str) -> Session | None:
         """Return the newest session under a client's own id, in whatever client and project."""
-        row = self._row(
-            f"SELECT {_SESSION} FROM session WHERE external = ? ORDER BY id DESC LIMIT 1",
-            (external,),
-        )
-        return to_session(row) if row else None
+        found = self._sessions("external = ? ORDER BY id DESC LIMIT 1", (external,))
+        return next(iter(found), None)
 
     def sessions(
         self,
@@ -328,18 +305,13 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
             *(["status = 'active'"] if active else []),
             *(["last_ms >= ?2"] if since_ms is not None else []),
         ]
-        rows = self._rows(
-            f"SELECT {_SESSION} FROM session WHERE {' AND '.join(conditions) or '1'}"
-            " ORDER BY last_ms DESC, id DESC LIMIT ?3",
+        return self._sessions(
+            f"{' AND '.join(conditions) or '1'} ORDER BY last_ms DESC, id DESC LIMIT ?3",
             (project_id, since_ms, limit),
         )
-        return [to_session(row) for row in rows]
 
     def has_others(self, session: Session) -> bool:
-        """Return True if others may have changed its project since a session began.
-
-        Others are people who share something, and sessions of another branch or folder.
-        """
+        """Return True if another branch, folder or person may have changed its project since."""
         rows = self._rows(
             "SELECT 1 FROM session WHERE project_id = ? AND last_ms >= ?"
             " AND (branch <> ? OR cwd <> ?) LIMIT 1",
@@ -353,18 +325,17 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
 
     def children(self, session: Session, *, limit: int) -> list[Session]:
         """Return the newest sessions that a session of their client and project started, by id."""
-        rows = self._rows(
-            f"SELECT {_SESSION} FROM session WHERE project_id = ? AND last_ms >= ?"
+        found = self._sessions(
+            "project_id = ? AND last_ms >= ?"
             " AND parent = ? AND client = ? AND external <> parent ORDER BY id DESC LIMIT ?",
             (session.project_id, session.started_ms, session.external, session.client, limit),
         )
-        return [to_session(row) for row in reversed(rows)]
+        return found[::-1]
 
     def idle_sessions(self, *, before_ms: int) -> list[Session]:
         """Return active sessions whose last event is older than `before_ms`, oldest first."""
-        conditions = "status = 'active' AND last_ms < ? ORDER BY last_ms, id"
-        rows = self._rows(f"SELECT {_SESSION} FROM session WHERE {conditions}", (before_ms,))
-        return [to_session(row) for row in rows]
+        silent = "status = 'active' AND last_ms < ? ORDER BY last_ms, id"
+        return self._sessions(silent, (before_ms,))
 
     def chosen(self, kind: str) -> dict[int, str]:
         """Return what a person chose, by id: "hide" or "pin" of `given`, own names of `title`."""
@@ -378,7 +349,7 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
 
     def totals(self) -> Totals:
         """Return counts and sizes; cheap enough to ask every second."""
-        row = self._row(
+        (row,) = self._rows(
             "SELECT (SELECT count(*) FROM event),"
             " (SELECT count(*) FROM item WHERE deleted_ms IS NULL),"
             " (SELECT count(*) FROM session),"
@@ -388,7 +359,7 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
             " (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size),"
             " EXISTS (SELECT 1 FROM meta WHERE key = 'behind')"
         )
-        return built(Totals, row or ())
+        return built(Totals, row)
 
     def spent(self, since_ms: int, *, project_id: int | None, sessions: int) -> list[Spent]:
         """Return what turns since a time used, each once; at most so many sessions, the dearest."""
@@ -400,14 +371,13 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
 
     def integrity(self) -> str:
         """Return ``"ok"``, or the first complaint of SQLite's own check."""
-        row = self._row("PRAGMA quick_check(1)")
-        return str(row[0]) if row else "no answer"
+        return str(self._value("PRAGMA quick_check(1)"))
 
 
 def _places(filters: Filters) -> Iterator[list[str]]:
     if filters.project_id is not None:
         projects = [filters.project_id, *([None] if filters.with_global else [])]
-        yield [project_term(project) for project in projects]
+        yield [PROJECT_TERM.format(project or 0) for project in projects]
     # Nearly every item is an observation: as a term that would cost a scan, as a condition nothing.
     if is_notable(filters):
-        yield [kind_term(kind) for kind in filters.kinds]
+        yield list(map(KIND_TERM.format, filters.kinds))

@@ -1,16 +1,14 @@
 """Rows of the SQLite schema to values and back, packed, a checksum for each event and project.
 
-Pages have checksums of their own, and a damaged page is refused as a whole. The checksums of rows
-show which rows are intact all the same: on a damaged page, in a page that no table leads to any
-more, in an old copy. CRC-32, as for pages: it has only to detect damage, and costs 1 microsecond
-for 4 KB.
+Pages have checksums of their own; those of rows show which are intact on a damaged page, in one
+that no table leads to any more, in an old copy. CRC-32: 1 microsecond for 4 KB.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from importlib.resources import files
@@ -29,11 +27,7 @@ from observer.core.model import (
     Recorded,
     Session,
     SummaryFields,
-    columns_of,
-    relations_of,
     spaced,
-    spelling_key,
-    title_key,
 )
 
 _MARK = b"\x01"
@@ -54,33 +48,26 @@ def packed(text: bytes, known: bytes = b"") -> bytes:
 
 
 def unpacked(stored: bytes, known: bytes = b"") -> bytes:
-    """Return the text of what was packed with the same `known`, else what is stored.
+    """Return the text of what was packed with the same `known`; of what is damaged its beginning.
 
-    Of what was damaged the text is what can be read before the damage.
+    What was not packed is returned as it is.
     """
     if stored[:1] != _MARK:
         return stored
-    reading = zlib.decompressobj(_RAW, _KNOWN + known)
-    try:
-        return reading.decompress(memoryview(stored)[1:])
-    except zlib.error:
-        return b"".join(_readable(stored, zlib.decompressobj(_RAW, _KNOWN + known)))
-
-
-def _readable(stored: bytes, reading: zlib._Decompress) -> Iterator[bytes]:
+    with suppress(zlib.error):
+        return zlib.decompressobj(_RAW, _KNOWN + known).decompress(memoryview(stored)[1:])
+    reading, found = zlib.decompressobj(_RAW, _KNOWN + known), b""
     with suppress(zlib.error):
         for place in range(1, len(stored)):
-            yield reading.decompress(stored[place : place + 1])
+            found += reading.decompress(stored[place : place + 1])
+    return found
 
 
 Stored = int | float | str | bytes | None
 """A value as the engine has it."""
 Values = tuple[Stored, ...]
 AMONG = "IN (SELECT value FROM json_each(?))"
-"""Behind a column: one of the values that `among` made a text of.
-
-The statement is the same however many they are, so it is prepared once.
-"""
+"""Behind a column: one of the values that `among` made a text of; prepared once for any number."""
 
 KEY_END = 16
 """Characters at the end of a `dedup` that are in its index: nearly all that is its own."""
@@ -128,17 +115,9 @@ EVENT_JSON = f"event_json({as_blobs(('data', *AROUND))})"
 
 
 def packed_event(*row: Stored) -> bytes:
-    """Return a text as it is stored, `data` beside `AROUND`: a function of the engine.
-
-    What is packed already stays as it is.
-    """
+    """Return `data`, packed already or not, as stored beside `AROUND`: a function of the engine."""
     data, *around = map(_bytes, row)
     return packed(data, b"\n".join(around))
-
-
-def unpacked_event(values: Sequence[Stored]) -> bytes:
-    """Return an event as JSON from its `EVENT_COLUMNS`."""
-    return event_json(values[_DATA], *(values[place] for place in _AROUND))
 
 
 def as_stored(values: Sequence[Stored]) -> Values:
@@ -255,22 +234,6 @@ def to_item(row: Row) -> Item:
     return Item(**dict(zip(ITEM_FIELDS, values, strict=True)))
 
 
-def link_rows(item: Item) -> list[Row]:
-    """Return what `link` holds of an item."""
-    return [
-        (item.id, place, link.kind, link.target, link.title, title_key(link.title))
-        for place, link in enumerate(item.links)
-    ]
-
-
-def relation_rows(item: Item) -> list[Row]:
-    """Return what `relation` holds of an item."""
-    return [
-        (item.id, place, *one, *map(spelling_key, (one.source, one.target)))
-        for place, one in enumerate(relations_of(item))
-    ]
-
-
 def to_change(row: Row) -> ItemChange:
     """Build a change from its number, a vector or None, and the columns of the item."""
     number, vector, *columns = row
@@ -308,10 +271,7 @@ RECORDED_COLUMNS = f"checksum, {as_blobs(EVENT_COLUMNS)}"
 
 
 def recorded_row(recorded: Recorded, data: str = "") -> Row:
-    """Return what `as_stored` takes of a recorded event, `stored_ms` left out.
-
-    `data` is the event as JSON, made here where it was not made before.
-    """
+    """Return what `as_stored` takes of an event, without `stored_ms`; `data` is it as JSON."""
     event = recorded.event
     return (
         recorded.seq,
@@ -330,17 +290,13 @@ def recorded_row(recorded: Recorded, data: str = "") -> Row:
 
 
 def to_recorded(row: Row) -> Recorded:
-    """Build a recorded event from `RECORDED_COLUMNS`.
-
-    Raises:
-        StoreUnavailable: its data was damaged.
-    """
+    """Build a recorded event from `RECORDED_COLUMNS`. Raises StoreUnavailable: it is damaged."""
     known, *values = row
     seq, *_, project_id, session_id, root, branch, commit, _at_ms, _data, _stored_ms = values
     try:
         if known != checksum(*values):
             raise ValueError("it does not fit its checksum")
-        event = _event(unpacked_event(values))
+        event = _event(event_json(values[_DATA], *(values[place] for place in _AROUND)))
     except _DAMAGES as error:
         raise StoreUnavailable(
             f"what is stored of event {seq} is damaged: {error}",
@@ -357,37 +313,12 @@ def to_recorded(row: Row) -> Recorded:
     )
 
 
-def readable(rows: Iterable[Row]) -> list[Recorded]:
-    """Build recorded events as `to_recorded` does; those whose data was damaged are left out."""
-    found = []
-    for row in rows:
-        with suppress(StoreUnavailable):
-            found.append(to_recorded(row))
-    return found
-
-
-def project_term(project_id: int | None) -> str:
-    """Return the index term of a project; no project is a place of its own."""
-    return f"zqp{project_id or 0}"
-
-
-def kind_term(kind: str) -> str:
-    """Return the index term of an item kind."""
-    return f"zqk{kind}"
-
-
-def index_row(item: Item) -> Row:
-    """Return what `item_words` holds of an item: its id, six columns, its place."""
-    place = f"{project_term(item.project_id)} {kind_term(item.kind)}"
-    return (item.id, *map(code_aware, columns_of(item)), place)
+PROJECT_TERM, KIND_TERM = "zqp{}", "zqk{}"
+"""Index terms of a project's id, 0 for none, and of a kind; `format` puts that in."""
 
 
 def code_aware(text: str) -> str:
-    """Return the text, followed by the words inside its camelCase names.
-
-    The tokenizer parts words at `_`, `/`, `.` and `-` by itself, but not at a hump, nor where a
-    script has no blanks.
-    """
+    """Return the text, followed by the words inside its camelCase names, which stay whole else."""
     text = spaced(text)
     if not _HUMP.search(text):
         return text

@@ -1,7 +1,7 @@
 """What is known of shares: what left for them, what came by them, and what waits.
 
-None of it is derived from the log. If it is lost, everything leaves once more, which changes
-nothing elsewhere, and comes once more, which changes nothing here.
+None of it is derived from the log. If it is lost, all leaves and comes once more, and changes
+nothing.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _PURGED = "shared:"
 
 
 class ShareState(Value):
-    """A share as this home knows it; the columns of its table.
+    """A share as this home knows it; without `projects` it is of all.
 
     `key` stands for it in events, `origin` for this home in its records. `sequence` and `hash` are
     of the newest record made here, `epoch` and `change` say how far items were looked at.
     `pushed_ms` is when nothing waited any more, `pulled_ms` when all that was there had come, both
-    None before; `fault` is why the last try failed. Without `projects` it is of all.
+    None before; `fault` is why the last try failed.
     """
 
     name: str
@@ -74,10 +74,7 @@ class Refusal(Value):
 
 
 class Departed(NamedTuple):
-    """An item that left and is not there any more, and the event by which a purge knows it.
-
-    `is_said` says that its deletion has left, too.
-    """
+    """An item that left and is gone, the event that a purge knows it by, if its deletion left."""
 
     uuid: str
     event_id: str
@@ -149,9 +146,8 @@ class ShareReads(Reads):
 
         These are notes and summaries, and items of `types`, of some or all projects, and of none.
         """
-        rows = self._rows(
-            _LEAVING, (after, not projects, among(projects), among(sorted(types)), limit)
-        )
+        asked = (after, not projects, among(projects), among(sorted(types)), limit)
+        rows = self._rows(_LEAVING, asked)
         return [(number, to_item(tuple(columns))) for number, *columns in rows]
 
     def begun_by(self, seqs: Collection[int]) -> dict[int, tuple[str, int, int]]:
@@ -163,12 +159,8 @@ class ShareReads(Reads):
 
     def sent(self, share: str, uuids: Iterable[str]) -> Mapping[str, str]:
         """Return the digests of what left, by uuid."""
-        return dict(
-            self._rows(
-                f"SELECT uuid, digest FROM share_item WHERE share = ? AND uuid {AMONG}",
-                (share, among(uuids)),
-            )
-        )
+        chosen = f"SELECT uuid, digest FROM share_item WHERE share = ? AND uuid {AMONG}"
+        return dict(self._rows(chosen, (share, among(uuids))))
 
     def departed(self, share: str) -> list[Departed]:
         """Return the items that left and are not there any more, not even as deleted ones."""
@@ -181,41 +173,33 @@ class ShareReads(Reads):
 
     def under_other_uuids(self, share: str, uuid: str, event_id: str) -> list[str]:
         """Return the other uuids under which an item of that first event left and is not gone."""
-        rows = self._rows(
+        return self._column(
             "SELECT uuid FROM share_item WHERE share = ? AND event_id = ?"
             " AND uuid <> ? AND digest <> ?",
             (share, event_id, uuid, GONE),
         )
-        return [one for (one,) in rows]
 
     def carries(self, share: str, uuid: str) -> bool:
         """Return True if a record of an item waits to be carried away."""
-        return bool(
-            self._rows(
-                "SELECT 1 FROM share_waiting WHERE share = ? AND instr(record, ?) LIMIT 1",
-                (share, uuid),
-            )
-        )
+        naming = "SELECT 1 FROM share_waiting WHERE share = ? AND instr(record, ?) LIMIT 1"
+        return bool(self._rows(naming, (share, uuid)))
 
     def waiting(self, share: str, *, limit: int = -1) -> list[Waiting]:
         """Return the records that wait to be carried away, the first ones first."""
+        first = "share = ? ORDER BY sequence LIMIT ?"
         rows = self._rows(
-            "SELECT sequence, record FROM share_waiting WHERE share = ? ORDER BY sequence LIMIT ?",
-            (share, limit),
+            f"SELECT sequence, record FROM share_waiting WHERE {first}", (share, limit)
         )
-        return [Waiting(*row) for row in rows]
+        return list(map(Waiting._make, rows))
 
     def count_waiting(self, share: str) -> int:
         """Count the records that wait to be carried away."""
-        ((count,),) = self._rows("SELECT count(*) FROM share_waiting WHERE share = ?", (share,))
-        return int(count)
+        return int(self._value("SELECT count(*) FROM share_waiting WHERE share = ?", (share,)))
 
     def known_origins(self, share: str) -> dict[str, tuple[int, str]]:
         """Return number and hash of the newest record that was taken in of each other home."""
-        rows = self._rows(
-            "SELECT origin, sequence, hash FROM share_origin WHERE share = ?", (share,)
-        )
-        return {origin: (sequence, digest) for origin, sequence, digest in rows}
+        known = "SELECT origin, sequence, hash FROM share_origin WHERE share = ?"
+        return {origin: (number, digest) for origin, number, digest in self._rows(known, (share,))}
 
     def refusals(self, share: str) -> list[Refusal]:
         """Return what was not taken in, the newest first."""
@@ -229,12 +213,12 @@ class ShareReads(Reads):
     def gone(self, uuids: Iterable[str], *, before: int | None = None) -> frozenset[str]:
         """Return which items another home has declared gone, by events before that `seq`."""
         keys = [tombstone_key(uuid) for uuid in uuids]
-        rows = self._rows(
+        found = self._column(
             f"SELECT dedup FROM event WHERE dedup {AMONG} AND substr(dedup, -{KEY_END}) {AMONG}"
             " AND dedup <> '' AND (?3 IS NULL OR seq < ?3)",
             (among(keys), among(key[-KEY_END:] for key in keys), before),
         )
-        return frozenset(key.removeprefix(_TOMBSTONE) for (key,) in rows)
+        return frozenset(key.removeprefix(_TOMBSTONE) for key in found)
 
     def by_uuid(self, uuids: Iterable[str]) -> dict[str, Item]:
         """Return items by their uuids, deleted ones too."""
@@ -243,20 +227,15 @@ class ShareReads(Reads):
 
     def history_seqs(self, items: Iterable[int]) -> list[int]:
         """Return the `seq` of all that made and changed notes and what others shared."""
-        rows = self._rows(f"SELECT seq FROM note_event WHERE item_id {AMONG}", (among(items),))
-        return [seq for (seq,) in rows]
+        return self._column(f"SELECT seq FROM note_event WHERE item_id {AMONG}", (among(items),))
 
     def seqs_shared(self, key: str) -> list[int]:
-        """Return the `seq` of each event by which a share brought something, by its key.
-
-        A deletion brings nothing, and holds for who has left, too.
-        """
-        rows = self._rows(
+        """Return the `seq` of each event by which a share brought something, by the share's key."""
+        return self._column(
             "SELECT seq FROM event WHERE id GLOB ?1 AND substr(dedup, 1, length(?2)) <> ?2"
             " ORDER BY seq",
             (f"{key}-*", _TOMBSTONE),
         )
-        return [seq for (seq,) in rows]
 
 
 class ShareWrites(ShareReads):
@@ -294,9 +273,8 @@ class ShareWrites(ShareReads):
 
     def drop_waiting(self, share: str, *, until: int) -> None:
         """Delete the records up to a number, which were carried away."""
-        self._connection.execute(
-            "DELETE FROM share_waiting WHERE share = ? AND sequence <= ?", (share, until)
-        )
+        carried = "DELETE FROM share_waiting WHERE share = ? AND sequence <= ?"
+        self._connection.execute(carried, (share, until))
 
     def put_origins(self, share: str, origins: Mapping[str, tuple[int, str]]) -> None:
         """Insert or replace number and hash of the newest record of other homes."""

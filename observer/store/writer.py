@@ -7,32 +7,47 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from observer.core.events import Triage
-from observer.core.model import Item, Project, Recorded, Session, title_key
+from observer.core.model import (
+    Item,
+    Project,
+    Recorded,
+    Session,
+    columns_of,
+    relations_of,
+    spelling_key,
+    title_key,
+)
 from observer.store.anchors import AnchorWrites
 from observer.store.note_files import NoteFileWrites
-from observer.store.purging import APPEND, PUT_PROJECT, AdoptWrites
+from observer.store.purging import APPEND, NEW_EPOCH, PUT_PROJECT, PurgeWrites
 from observer.store.reader import StoreReader
 from observer.store.rows import (
     ITEM_COLUMNS,
+    KIND_TERM,
+    PROJECT_TERM,
     SAME,
     SESSION_FIELDS,
     as_stored,
     checksum,
-    index_row,
+    code_aware,
     item_row,
     json_text,
-    link_rows,
     project_row,
     put,
     recorded_row,
-    relation_rows,
 )
 from observer.store.shares import ShareWrites
 
+_DERIVED = (
+    "validity", "anchor_path", "anchor_set", "worktree", "item_vector", "link", "relation",
+    "project_state", "item", "session", "forgotten", "note_event", "triage", "note_claim",
+    "note_relation", "note_alias",
+)  # fmt: skip
 Vectors = Callable[[], Mapping[int, bytes]]
 """Returns vectors by their items; items without one are left out."""
 
 
+_PLACE = f"{PROJECT_TERM} {KIND_TERM}"
 _PUT_ITEM = put("item", f"{ITEM_COLUMNS}, change, title_key")
 _PUT_VECTOR = put("item_vector", "item_id, model, vector")
 _PUT_SESSION = put("session", ", ".join(SESSION_FIELDS))
@@ -42,7 +57,7 @@ _PUT_RELATION = put("relation", "item, place, source, kind, target, source_key, 
 _PUT_WORDS = put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
 
 
-class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites, ShareWrites):
+class Writer(StoreReader, AnchorWrites, PurgeWrites, NoteFileWrites, ShareWrites):
     """Changes inside one transaction; the store commits or rolls back around it."""
 
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:
@@ -56,24 +71,26 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites, ShareWrites
         self.grown += is_new
         return is_new
 
+    def reserve_seqs(self, count: int) -> int:
+        """Return the first of so many `seq` that no event will have: ids for notes from files."""
+        first = self.next_seq()
+        self.continue_after(first + count - 1)
+        return first
+
     def known(self, recorded: Recorded) -> str:
         """Return the id of this event, or of another report of it, in the log; "" if neither is."""
         event = recorded.event
-        row = self._row(
+        known = (
             "SELECT id FROM event WHERE id = ?1"
-            " UNION ALL SELECT id FROM event WHERE project_id = ?2 AND " + SAME.format("?3"),
-            (event.id, recorded.project_id, event.dedup),
+            " UNION ALL SELECT id FROM event WHERE project_id = ?2 AND " + SAME.format("?3")
         )
-        return row[0] if row else ""
+        return str(self._value(known, (event.id, recorded.project_id, event.dedup), ""))
 
     def put_items(self, items: Iterable[Item], *, model: str = "", vectors: Vectors = dict) -> None:
-        """Insert or replace items by id, with their words and the vectors given, in place of any.
-
-        `vectors` is asked last, so that they can be made meanwhile.
-        """
+        """Insert or replace items by id, with their words and vectors, which are asked last."""
         items = list(items)
         many = self._connection.executemany
-        (newest,) = self._row("SELECT coalesce(max(id), 0) FROM item") or (0,)
+        newest = self._value("SELECT max(id) FROM item", default=0)
         changed = enumerate(items, start=self._last_change() + 1)
         living = [item for item in items if item.deleted_ms is None]
         dead = [(item.id,) for item in items if item.deleted_ms is not None]
@@ -81,14 +98,30 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites, ShareWrites
         rows = ((*item_row(item), change, keys.get(item.id, "")) for change, item in changed)
         many(_PUT_ITEM, rows)
         # After all rows: a row that may replace another makes FTS5 write out what it gathered.
-        many(_PUT_WORDS, map(index_row, living))
+        places = (_PLACE.format(one.project_id or 0, one.kind) for one in living)
+        words = zip(living, places, strict=True)
+        many(_PUT_WORDS, ((one.id, *map(code_aware, columns_of(one)), at) for one, at in words))
         many("DELETE FROM item_words WHERE rowid = ?", dead)
         known = [(item.id,) for item in items if item.id <= newest]
         many("DELETE FROM item_vector WHERE item_id = ?", known)
         many("DELETE FROM link WHERE source = ?", known)
-        many(_PUT_LINK, (row for item in living for row in link_rows(item)))
+        many(
+            _PUT_LINK,
+            (
+                (item.id, place, link.kind, link.target, link.title, title_key(link.title))
+                for item in living
+                for place, link in enumerate(item.links)
+            ),
+        )
         many("DELETE FROM relation WHERE item = ?", known)
-        many(_PUT_RELATION, (row for item in living for row in relation_rows(item)))
+        many(
+            _PUT_RELATION,
+            (
+                (item.id, place, *one, *map(spelling_key, (one.source, one.target)))
+                for item in living
+                for place, one in enumerate(relations_of(item))
+            ),
+        )
         made = vectors()
         many(_PUT_VECTOR, ((one.id, model, made[one.id]) for one in living if one.id in made))
 
@@ -121,9 +154,8 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites, ShareWrites
 
     def put_project_state(self, project_id: int, state: bytes) -> None:
         """Insert or replace what the interpreter remembers of a project."""
-        self._connection.execute(
-            "INSERT OR REPLACE INTO project_state VALUES (?, ?)", (project_id, state)
-        )
+        put_state = "INSERT OR REPLACE INTO project_state VALUES (?, ?)"
+        self._connection.execute(put_state, (project_id, state))
 
     def put_history(self, item_id: int, seq: int) -> None:
         """Add an event to the history of a note."""
@@ -161,26 +193,13 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites, ShareWrites
         )
 
     def _last_change(self) -> int:
-        """Return the last number of a change, which may be of an item that is gone.
-
-        Whoever has followed the items of a work tree so far would never see a lower one.
-        """
-        seen = self._row("SELECT max(change) FROM worktree")
-        return max(self.newest_change(), (seen and seen[0]) or 0)
+        """Return the last number of a change, be the item gone that a work tree saw it of."""
+        seen = int(self._value("SELECT max(change) FROM worktree", default=0))
+        return max(self.newest_change(), seen)
 
     def clear_projection(self) -> None:
-        """Delete all that is derived (items, sessions, words, vectors, deletions).
-
-        Log and projects stay.
-        """
-        self._connection.execute(
-            "DELETE FROM validity; DELETE FROM anchor_path; DELETE FROM anchor_set;"
-            " DELETE FROM worktree; DELETE FROM item_vector; DELETE FROM link;"
-            " DELETE FROM relation; DELETE FROM project_state; DELETE FROM item;"
-            " DELETE FROM session; DELETE FROM forgotten; DELETE FROM note_event;"
-            " DELETE FROM triage; DELETE FROM note_claim; DELETE FROM note_relation;"
-            " DELETE FROM note_alias;"
-            " DELETE FROM meta WHERE key = 'behind';"
-            " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
-        )
+        """Delete all that is derived (items, sessions, words, vectors, deletions)."""
+        for table in _DERIVED:
+            self._connection.execute(f"DELETE FROM {table}")
+        self._connection.execute(f"DELETE FROM meta WHERE key = 'behind'; {NEW_EPOCH}")
         self._connection.execute("INSERT INTO item_words (item_words) VALUES ('delete-all')")

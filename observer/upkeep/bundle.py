@@ -173,7 +173,7 @@ class _Line(Value):
 
 def _from_export(file: IO[bytes], source: Path, database: Path) -> None:
     """Make a database of exported projects and events; items follow from these."""
-    with closing(SqliteStore.owned(database, database.parent)) as store, store.write() as writer:
+    with closing(SqliteStore(database, database.parent)) as store, store.write() as writer:
         number = 0
         while line := file.readline(64 << 20):
             number += 1

@@ -152,7 +152,7 @@ def _is_newer(database: Path) -> bool:
     except OSError:
         return False
     version = int.from_bytes(page[60:64])
-    return len(page) == PAGE_BYTES and is_whole(page) and version > migrations("sqlite")[-1].number
+    return len(page) == PAGE_BYTES and is_whole(page) and version > migrations()[-1].number
 
 
 def _mend(home: Home, reason: str, at_ms: int) -> Loss:

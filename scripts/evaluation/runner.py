@@ -101,7 +101,9 @@ class TemporaryMemory:
         """Embed all items without a vector, also with a slow model."""
         after, then = -1, 0
         while then != after:
-            after, then = then, self._pipeline.embed(then, limit=_BATCH)
+            made = self._pipeline.embedded(then, limit=_BATCH)
+            self._pipeline.keep_embedded(made)
+            after, then = then, made.last_change
 
 
 @contextmanager

@@ -52,7 +52,7 @@ class Way(NamedTuple):
 
 
 def _newer() -> list[Migration]:
-    steps = migrations("sqlite")
+    steps = migrations()
     sql = (
         "ALTER TABLE event ADD COLUMN extra; CREATE TABLE extra (text); UPDATE event SET extra = 1"
     )
@@ -76,7 +76,7 @@ def pipeline(home: Home, store: SqliteStore) -> Pipeline:
 
 def drain(home: Home) -> None:
     """Open the home as the daemon does, and store what is spooled."""
-    complete(home, SqliteStore.owned)
+    complete(home, SqliteStore)
     with _store(home) as store:
         _drain(home, store)
 
@@ -170,7 +170,7 @@ def _with_a_secret(home: Home) -> set[str]:
 def _redact(home: Home) -> None:
     asked = PurgeOrder(seqs=(), redacts=True)
     order.begin(home, asked)
-    carry_out(home, asked, SqliteStore.owned)
+    carry_out(home, asked, SqliteStore)
 
 
 def _redact_again(home: Home) -> None:
@@ -184,7 +184,7 @@ def _purge(home: Home) -> None:
     if seqs:
         asked = PurgeOrder(seqs=seqs, texts=(PURGED,))
         order.begin(home, asked)
-        carry_out(home, asked, SqliteStore.owned)
+        carry_out(home, asked, SqliteStore)
 
 
 def _purge_again(home: Home) -> None:
@@ -218,7 +218,7 @@ def _take_out(home: Home, retention: Retention) -> None:
         if is_unfinished:
             marks = Tombstones(home.tombstones)
             what = take_out.Removal(marks, retention=retention, now_ms=NOW_MS)
-            take_out.clean_copies(home, SqliteStore.owned, what)
+            take_out.clean_copies(home, SqliteStore, what)
             discard(home.context)
             take_out.wipe(store)
 
@@ -270,7 +270,7 @@ def _drain(home: Home, store: SqliteStore) -> None:
 def _derive_anew(
     home: Home, store: SqliteStore, gone: frozenset[int], projects: Sequence[int] = ()
 ) -> None:
-    anew = take_out.Rederivation(home, SqliteStore.owned, store, gone, projects)
+    anew = take_out.Rederivation(home, SqliteStore, store, gone, projects)
     anew.derive()
     anew.adopt()
 

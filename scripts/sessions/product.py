@@ -182,8 +182,11 @@ class Product:
         return "\0".join(lines).encode() + payload
 
     def _embed(self) -> None:
-        while (then := self._pipeline.embed(self._embedded, limit=_EMBEDDED)) != self._embedded:
-            self._embedded = then
+        before = -1
+        while before != self._embedded:
+            made = self._pipeline.embedded(self._embedded, limit=_EMBEDDED)
+            self._pipeline.keep_embedded(made)
+            before, self._embedded = self._embedded, made.last_change
 
     def _write(self, work: Callable[[Writer], None]) -> None:
         with self._store.write() as writer:

@@ -78,11 +78,8 @@ def test_what_json_means(data: bytes | str, value: object) -> None:
         pytest.param(msgspec.json.decode(b"[" * 500 + b"]" * 500), id="deep"),
     ],
 )
-def test_what_is_written_reads_as_it_was(value: object) -> None:
+def test_what_is_written_reads_as_it_was_and_only_json_is(value: object) -> None:
     assert msgspec.json.decode(dump(value)) == value
-
-
-def test_what_is_not_json_is_not_written() -> None:
     with pytest.raises(TypeError):
         dump({"a": object()})
     with pytest.raises(UnicodeEncodeError):
@@ -121,35 +118,19 @@ ANY_TEXT = st.text(st.characters(), max_size=300)
 
 
 @given(ANY_TEXT, st.integers(2, 50))
-def test_one_line_is_short_printable_and_on_one_line(text: str, limit: int) -> None:
-    shown = wording.one_line(text, limit)
-    assert len(shown) <= limit
-    assert shown.isprintable()
-    shown.encode()
-
-
-@given(ANY_TEXT, st.integers(2, 50))
-def test_a_block_is_short_and_can_be_stored(text: str, limit: int) -> None:
-    shown = wording.block(text, limit)
-    assert len(shown) <= limit
-    assert "\0" not in shown
-    shown.encode()
-
-
-@given(ANY_TEXT)
-def test_one_line_of_one_line_is_the_same(text: str) -> None:
+def test_one_line_and_a_block_are_short_and_can_be_stored(text: str, limit: int) -> None:
+    line, block = wording.one_line(text, limit), wording.block(text, limit)
+    assert max(len(line), len(block)) <= limit
+    assert line.isprintable()
     once = wording.one_line(text, 80)
     assert wording.one_line(once, 80) == once
+    assert "\0" not in block
+    (line + block).encode()
 
 
 def test_an_extra_is_installed_where_this_runs() -> None:
     python, *words = shlex.split(wording.extra_hint("tui"))
     assert (python, words) == (sys.executable, ["-m", "pip", "install", "observer-memory[tui]"])
-
-
-def test_a_cut_shows() -> None:
-    assert wording.one_line("abcdef", 4) == "abc…"
-    assert wording.block("abcdef", 4) == "abc…"
 
 
 @pytest.mark.parametrize("sign", ["\u200b", "\x00", "\u00ad", "\x1b"])
@@ -171,93 +152,50 @@ def test_a_block_keeps_the_joiners_of_a_word(text: str) -> None:
     assert wording.block(f"{text} a\u200db", 20) == f"{text} a b"
 
 
-def test_a_block_keeps_its_lines() -> None:
-    assert wording.block(" a\n\tb\x07 ", 10) == "a\n\tb"
+SHOWN = [
+    (wording.one_line("abcdef", 4), "abc…"),
+    (wording.block("abcdef", 4), "abc…"),
+    (wording.block(" a\n\tb\x07 ", 10), "a\n\tb"),
+    (wording.first_line("\n\n## Plan\nmore", 20), "Plan"),
+    (wording.first_line("***\nwords", 20), "words"),
+    (wording.first_line("  \n ", 20), ""),
+    (wording.counted(1, "line"), "1 line"),
+    (wording.counted(0, "line"), "0 lines"),
+    (wording.counted(1024, "line"), "1,024 lines"),
+    (wording.listed([]), ""),
+    (wording.listed(["a"]), "a"),
+    (wording.listed(["a", "b"]), "a and b"),
+    (wording.listed(["a", "b", "c", "d", "e"]), "a, b, c and 2 more"),
+    (wording.duration_text(-5), "0 ms"),
+    (wording.duration_text(40), "40 ms"),
+    (wording.duration_text(31_400), "31.4 s"),
+    (wording.duration_text(125_000), "2 min"),
+    (wording.duration_text(7_500_000), "2 h 5 min"),
+    (wording.base_name("a/b.py"), "b.py"),
+    (wording.base_name("b.py"), "b.py"),
+    (wording.base_name("a/b/"), "b"),
+    (wording.base_name("/"), "/"),
+    *((wording.named(name), name) for name in ("main", "feat/rate-limits-of-the-api", "päivä.md")),
+    *((wording.named(name), f'"{name}"') for name in ("docs/send the logs.md",
+        "send-the-logs-of-the-last-run-first", "a/send_the_logs_to_x_y_z.py")),
+    # Inside of the root, beside it, relative to the working folder, of a home, of Windows.
+    (wording.relative("/p/src/a.py", "/p"), "src/a.py"),
+    (wording.relative("/p/src/a.py", "/p/"), "src/a.py"),
+    (wording.relative("/pq/a.py", "/p"), "/pq/a.py"),
+    (wording.relative("/p/x/../a.py", "/p"), "a.py"),
+    (wording.relative("./a.py", "/p"), "a.py"),
+    (wording.relative("a.py", "/p", "/p/api"), "api/a.py"),
+    (wording.relative("~/a.py", "/p", "/p"), "~/a.py"),
+    (wording.relative(r"C:\W\Shop\src\a.ts", r"c:\w\shop"), "src/a.ts"),
+    (wording.relative(r"src\a.ts", "/p"), "src/a.ts"),
+    (wording.relative("/p", "/p"), "/p"),
+    (wording.relative("/p/\ud800\n.py", "/p"), ".py"),
+    (wording.relative("/P/a", "/p"), "/P/a"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        pytest.param("\n\n## Plan\nmore", "Plan", id="heading"),
-        pytest.param("***\nwords", "words", id="rule-first"),
-        pytest.param("  \n ", "", id="blank"),
-    ],
-)
-def test_the_first_line_is_the_first_that_says_something(text: str, line: str) -> None:
-    assert wording.first_line(text, 20) == line
-
-
-@pytest.mark.parametrize(
-    ("number", "shown"), [(1, "1 line"), (0, "0 lines"), (1024, "1,024 lines")]
-)
-def test_counts_agree_with_their_noun(number: int, shown: str) -> None:
-    assert wording.counted(number, "line") == shown
-
-
-@pytest.mark.parametrize(
-    ("names", "shown"),
-    [
-        ([], ""),
-        (["a"], "a"),
-        (["a", "b"], "a and b"),
-        (["a", "b", "c", "d", "e"], "a, b, c and 2 more"),
-    ],
-)
-def test_lists_read_as_a_person_says_them(names: list[str], shown: str) -> None:
-    assert wording.listed(names) == shown
-
-
-@pytest.mark.parametrize(
-    ("duration_ms", "shown"),
-    [(-5, "0 ms"), (40, "40 ms"), (3_140, "3.1 s"), (125_000, "2 min"), (7_500_000, "2 h 5 min")],
-)
-def test_durations_read_as_a_person_says_them(duration_ms: int, shown: str) -> None:
-    assert wording.duration_text(duration_ms) == shown
-
-
-@pytest.mark.parametrize(
-    ("path", "root", "cwd", "shown"),
-    [
-        pytest.param("/p/src/a.py", "/p", "", "src/a.py", id="inside"),
-        pytest.param("/p/src/a.py", "/p/", "", "src/a.py", id="root-with-slash"),
-        pytest.param("/pq/a.py", "/p", "", "/pq/a.py", id="a-neighbour-is-outside"),
-        pytest.param("/p/x/../a.py", "/p", "", "a.py", id="dots"),
-        pytest.param("./a.py", "/p", "", "a.py", id="leading-dot"),
-        pytest.param("a.py", "/p", "/p/api", "api/a.py", id="from-the-working-folder"),
-        pytest.param("~/a.py", "/p", "/p", "~/a.py", id="home"),
-        pytest.param(r"C:\W\Shop\src\a.ts", r"c:\w\shop", "", "src/a.ts", id="windows"),
-        pytest.param(r"src\a.ts", "/p", "", "src/a.ts", id="windows-relative"),
-        pytest.param("/p", "/p", "", "/p", id="the-root-itself"),
-        pytest.param("/p/\ud800\n.py", "/p", "", ".py", id="unprintable"),
-        pytest.param("/P/a", "/p", "", "/P/a", id="case-counts-on-posix"),
-    ],
-)
-def test_paths_are_relative_to_the_root_where_inside(
-    path: str, root: str, cwd: str, shown: str
-) -> None:
-    assert wording.relative(path, root, cwd) == shown
-
-
-@pytest.mark.parametrize(
-    ("path", "name"), [("a/b.py", "b.py"), ("b.py", "b.py"), ("a/b/", "b"), ("/", "/")]
-)
-def test_the_base_name_is_the_last_part(path: str, name: str) -> None:
-    assert wording.base_name(path) == name
-
-
-@pytest.mark.parametrize(
-    "name", ["main", "feat/rate-limits-of-the-api", "src/use-shipping-rate.test.ts", "päivä.md"]
-)
-def test_a_name_is_shown_as_it_is(name: str) -> None:
-    assert wording.named(name) == name
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["docs/send the logs.md", "send-the-logs-of-the-last-run-first", "a/send_the_logs_to_x_y_z.py"],
-)
-def test_a_name_that_says_more_is_quoted(name: str) -> None:
-    assert wording.named(name) == f'"{name}"'
+def test_texts_counts_lists_and_paths_read_as_a_person_says_them() -> None:
+    assert [shown for shown, _ in SHOWN] == [said for _, said in SHOWN]
 
 
 @given(ANY_TEXT)
@@ -277,67 +215,52 @@ def test_unknown_fields_of_a_newer_log_are_ignored() -> None:
     assert msgspec.json.decode(text, type=Event) == expected
 
 
-@given(event_id=st.text(alphabet=st.characters(exclude_categories=["Cs"])), at_ms=TIMES)
-def test_a_uuid_is_version_7_and_carries_the_time(event_id: str, at_ms: int) -> None:
-    made = uuid.UUID(item_uuid(event_id, at_ms))
-    assert (made.version, made.variant, made.int >> 80) == (7, uuid.RFC_4122, at_ms)
-
-
-@given(one=st.text(max_size=9), other=st.text(max_size=9))
-def test_uuids_follow_from_the_event_alone(one: str, other: str) -> None:
+@given(one=st.text(max_size=9), other=st.text(max_size=9), at_ms=TIMES)
+def test_a_uuid_is_version_7_and_follows_from_event_and_time(
+    one: str, other: str, at_ms: int
+) -> None:
     one, other = one.encode("utf-8", "replace").decode(), other.encode("utf-8", "replace").decode()
+    made = uuid.UUID(item_uuid(one, at_ms))
+    assert (made.version, made.variant, made.int >> 80) == (7, uuid.RFC_4122, at_ms)
     assert (item_uuid(one, 5) == item_uuid(other, 5)) is (one == other)
 
 
-@pytest.mark.parametrize(
-    ("text", "at_ms"),
-    [
-        ("1970-01-01T00:00:01Z", 1_000),
-        ("1970-01-01T01:00:00.5+01:00", 500),
-        ("1970-01-02", 86_400_000),
-        ("1969-12-31T23:59:59", -1_000),
-        ("9999-12-31T23:59:59.999Z", LAST_MS),
-        ("", None),
-        ("yesterday", None),
-        ("2026-02-30", None),
-    ],
-)
-def test_a_time_without_a_zone_is_utc(text: str, at_ms: int | None) -> None:
-    assert iso_ms(text) == at_ms
+def test_every_error_tells_scripts_what_it_is_and_people_what_to_do() -> None:
+    assert str(NotFound("no project", hint="list them")) == "no project (list them)"
+    assert str(NotFound("no project")) == "no project"
+    children = [each for each in vars(errors).values() if isinstance(each, type)]
+    for child in children:
+        if child is not ObserverError:
+            assert issubclass(child, ObserverError)
+            assert child.exit_code > 1
+            assert child.code != ObserverError.code
+            assert child.__doc__
 
 
-CHILDREN = [e for e in vars(errors).values() if isinstance(e, type) and e is not ObserverError]
-
-
-@pytest.mark.parametrize(
-    ("hint", "text"), [("list them", "no project (list them)"), ("", "no project")]
-)
-def test_the_text_ends_with_the_hint(hint: str, text: str) -> None:
-    assert str(NotFound("no project", hint=hint)) == text
-
-
-@pytest.mark.parametrize("child", CHILDREN, ids=lambda child: child.__name__)
-def test_every_error_tells_scripts_what_it_is(child: type[ObserverError]) -> None:
-    assert issubclass(child, ObserverError)
-    assert child.exit_code > 1
-    assert child.code != ObserverError.code
-    assert child.__doc__
+def test_a_time_without_a_zone_is_utc() -> None:
+    times = {
+        "1970-01-01T00:00:01Z": 1_000,
+        "1970-01-01T01:00:00.5+01:00": 500,
+        "1970-01-02": 86_400_000,
+        "1969-12-31T23:59:59": -1_000,
+        "9999-12-31T23:59:59.999Z": LAST_MS,
+        "": None,
+        "yesterday": None,
+        "2026-02-30": None,
+    }
+    assert {text: iso_ms(text) for text in times} == times
 
 
 TEXT = "two Words, one more"
 
 
-def test_it_finds_what_a_compiled_one_finds() -> None:
-    lazy, eager = (
-        make(r"(?P<word>w\w+)|ONE", re.IGNORECASE) for make in (lazy_pattern, re.compile)
-    )
+def test_a_lazy_pattern_finds_what_a_compiled_one_does_once_it_is_used() -> None:
+    flags = re.IGNORECASE
+    lazy, eager = (make(r"(?P<word>w\w+)|ONE", flags) for make in (lazy_pattern, re.compile))
     for _ in range(2):
         assert lazy.sub("-", TEXT) == eager.sub("-", TEXT) == "t- -, - more"
         assert [match["word"] for match in lazy.finditer(TEXT)] == ["wo", "Words", None]
     assert (lazy.pattern, lazy.flags, lazy.groups) == (eager.pattern, eager.flags, eager.groups)
-
-
-def test_it_is_compiled_when_it_is_first_used() -> None:
     broken = lazy_pattern("(")
     with pytest.raises(re.error):
         broken.search(TEXT)
@@ -355,8 +278,5 @@ def test_strings_stand_behind_the_name_of_their_field(
     value: object, found: list[tuple[str, str]]
 ) -> None:
     assert list(strings(value)) == found
-
-
-def test_names_of_fields_are_found_where_they_are_asked_for() -> None:
-    found = [text for _, text in strings({"a": [{"b": 1}], "c": "d"}, names=True)]
-    assert found == ["a", "b", "c", "d"]
+    named = [text for _, text in strings({"a": [{"b": 1}], "c": "d"}, names=True)]
+    assert named == ["a", "b", "c", "d"]

@@ -62,7 +62,7 @@ class Filled(NamedTuple):
     def put_in_order(self) -> None:
         """Do what the daemon does once an import is over."""
         if projects := self.out_of_order():
-            anew = Rederivation(self.home, SqliteStore.owned, self.store, frozenset(), projects)
+            anew = Rederivation(self.home, SqliteStore, self.store, frozenset(), projects)
             anew.derive()
             anew.adopt()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -104,12 +105,12 @@ def bash(command: str, output: str = "done", **fields: str) -> dict[str, Any]:
 
 
 class Faulty:
-    """A store that fails at one event, as a bug or a full disk would."""
+    """A store that fails at one event, as a bug or a full disk would: by one fault or several."""
 
-    def __init__(self, store: Store, event_id: str, fault: Exception) -> None:
+    def __init__(self, store: Store, event_id: str, *faults: Exception) -> None:
         self._store = store
         self._event_id = event_id
-        self._fault = fault
+        self._faults = chain(faults, repeat(faults[-1]))
 
     @contextmanager
     def write(self) -> Iterator[Any]:
@@ -118,7 +119,7 @@ class Faulty:
 
             def failing(recorded: Any, **parts: Any) -> bool:
                 if recorded.event.id == self._event_id:
-                    raise self._fault
+                    raise next(self._faults)
                 return append(recorded, **parts)
 
             writer.append = failing  # type: ignore[method-assign]  # the fault

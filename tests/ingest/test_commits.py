@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,31 +79,24 @@ def test_what_git_brings_in_is_shown_as_its_authors(
 
 
 @pytest.mark.parametrize(
-    ("steps", "session"),
+    ("step", "session"),
     [
-        pytest.param(["merge -q --ff-only theirs"], "", id="a-colleagues-commit"),
-        pytest.param(["merge -q --ff-only merged"], "", id="a-colleagues-merge"),
-        pytest.param(["merge -q --no-ff -m Merge theirs"], "s1", id="my-merge"),
+        pytest.param("merge -q --ff-only theirs", "", id="a-colleagues-commit"),
+        pytest.param("merge -q --ff-only merged", "", id="a-colleagues-merge"),
+        pytest.param("merge -q --no-ff -m Merge theirs", "s1", id="my-merge"),
     ],
 )
 def test_who_pulls_did_not_make_what_came_in(
-    shop: Path, git: Git, pipeline: Pipeline, store: Store, steps: list[str], session: str
+    shop: Path, git: Git, pipeline: Pipeline, store: Store, step: str, session: str
 ) -> None:
     unseen = ("-c", f"core.hooksPath={shop}")
     git(shop, *unseen, "checkout", "-q", "-b", "merged", "main")
     git(shop, *unseen, "merge", "-q", "--no-ff", "-m", "Merge theirs", "theirs")
     git(shop, *unseen, "checkout", "-q", "main")
-    for step in steps:
-        git(shop, *step.split(), CLAUDE_CODE_SESSION_ID="s1")
+    git(shop, *step.split(), CLAUDE_CODE_SESSION_ID="s1")
     events = stored(pipeline, store)
     assert events[-1].dedup == f"commit:{git(shop, 'rev-parse', 'HEAD')}"
     assert events[-1].session == session
-
-
-def test_what_a_script_reports_keeps_its_session(shop: Path) -> None:
-    body = Commit(hash="1" * 40, action="merge", parents=("2" * 40,))
-    event = Event(id="e", at_ms=0, client="ci", session="s1", body=body, route="post/commit")
-    assert without_owner(event, detect_place(str(shop))) is event
 
 
 def test_an_import_tells_the_same_commits_by_the_same_ids(
@@ -119,37 +113,43 @@ def test_an_import_tells_the_same_commits_by_the_same_ids(
 
 
 @pytest.mark.measured
-def test_of_a_huge_arrival_the_newest_are_read_and_the_rest_is_counted(
-    shop: Path, git: Git, pipeline: Pipeline, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(arrivals, "MOST", 2)
-    git(shop, "merge", "-q", "theirs")
-    events = stored(pipeline, store)
-    assert shown(events) == ["import t1", "merge t2"]
-    (rest,) = (event.body for event in events if isinstance(event.body, Custom))
-    assert "newest 2 of 3 commits" in rest.text
-
-
-def test_an_arrival_that_was_read_whole_leaves_nothing_to_count(
-    shop: Path, git: Git, pipeline: Pipeline, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(arrivals, "MOST", 3)
-    git(shop, "checkout", "-q", "theirs")
-    kinds = [type(event.body) for event in stored(pipeline, store)]
-    assert kinds == [Commit, Commit, Commit, Checkout]
-
-
 @pytest.mark.parametrize(
-    ("body", "route"),
+    ("most", "subjects", "rest"),
     [
-        pytest.param(Prompt(text="pull"), "git/x", id="another-body"),
-        pytest.param(Checkout(old="main", new="theirs"), "post/checkout", id="a-script's-report"),
-        pytest.param(Checkout(old="1" * 40, new="2" * 40), "git/post-checkout", id="gone"),
+        pytest.param(2, ["import t1", "merge t2"], ["newest 2 of 3 commits"], id="huge"),
+        pytest.param(3, ["import t0", "import t1", "merge t2"], [], id="whole"),
     ],
 )
-def test_nothing_came_in(shop: Path, body: Checkout | Prompt, route: str) -> None:
-    event = Event(id="e", at_ms=0, client="git", body=body, route=route)
-    assert list(arrived(event, detect_place(str(shop)))) == []
+def test_of_a_huge_arrival_the_newest_are_read_and_the_rest_is_counted(
+    shop: Path,
+    git: Git,
+    pipeline: Pipeline,
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    most: int,
+    subjects: list[str],
+    rest: list[str],
+) -> None:
+    monkeypatch.setattr(arrivals, "MOST", most)
+    git(shop, "merge", "-q", "theirs")
+    events = stored(pipeline, store)
+    assert shown(events) == subjects
+    said = [event.body.text for event in events if isinstance(event.body, Custom)]
+    assert [each in text for each, text in zip(rest, said, strict=True)] == [True] * len(rest)
+
+
+def test_nothing_came_in_by_what_a_script_reports_or_of_what_is_gone(shop: Path) -> None:
+    place = detect_place(str(shop))
+    for body, route in (
+        (Prompt(text="pull"), "git/x"),
+        (Checkout(old="main", new="theirs"), "post/checkout"),
+        (Checkout(old="1" * 40, new="2" * 40), "git/post-checkout"),
+    ):
+        event = Event(id="e", at_ms=0, client="git", body=body, route=route)
+        assert list(arrived(event, place)) == []
+    merge = Commit(hash="1" * 40, action="merge", parents=("2" * 40,))
+    event = Event(id="e", at_ms=0, client="ci", session="s1", body=merge, route="post/commit")
+    assert without_owner(event, place) is event
 
 
 def test_without_git_the_event_itself_is_shown(
@@ -227,22 +227,19 @@ def test_a_commit_of_an_agent_belongs_to_its_only_session_at_work(
 
 
 @pytest.mark.parametrize(
-    ("command", "minute", "has_ended", "expected"),
+    ("command", "minute", "has_ended", "shell", "expected"),
     [
-        pytest.param("git commit -qm x", 1, False, ("droid", "d1", "agent"), id="git"),
-        pytest.param("git commit -qm x", 9, False, ("git", "", "person"), id="too-late"),
-        pytest.param("git commit -qm x", 1, True, ("git", "", "person"), id="ended"),
-        pytest.param("pytest -q", 1, False, ("git", "", "person"), id="another-command"),
+        ("git commit -qm x", 1, False, {}, ("droid", "d1", "agent")),
+        ("git commit -qm x", 1, False, {"OBSERVER_SESSION": "bash-1-2"}, ("droid", "d1", "agent")),
+        ("git commit -qm x", 9, False, {}, ("git", "", "person")),
+        ("git commit -qm x", 1, True, {}, ("git", "", "person")),
+        ("pytest -q", 1, False, {}, ("git", "", "person")),
     ],
+    ids=["git", "from-a-shell", "too-late", "ended", "another-command"],
 )
 def test_a_commit_during_an_agents_call_of_git_is_the_agents(
-    day: Day, command: str, minute: int, has_ended: bool, expected: tuple[str, str, str]
+    day: Day, command: str, minute: int, has_ended: bool, shell: Any, expected: tuple[str, ...]
 ) -> None:
     """Of an agent whose shells nothing marks, also if a person's shell started it."""
     day.execute(command, has_ended=has_ended)
-    assert day.credited(minute) == expected
-
-
-def test_what_a_shell_says_of_itself_is_less_than_a_call_at_work(day: Day) -> None:
-    day.execute("git commit -qm x")
-    assert day.credited(1, OBSERVER_SESSION="bash-1-2") == ("droid", "d1", "agent")
+    assert day.credited(minute, **shell) == expected

@@ -122,23 +122,14 @@ def test_a_payload_that_is_no_object_is_refused_with_the_reason(
         decoded("claude-code", "UserPromptSubmit", payload)
 
 
-def test_depth_inside_a_string_is_refused_as_well() -> None:
+def test_depth_is_refused_inside_a_string_and_before_a_call_too() -> None:
     payload = {"tool_name": "x", "tool_input": '{"a":' * 100_000}
     with pytest.raises(Undecodable, match="nested"):
         decoded("claude-code", "PostToolUse", payload)
-
-
-@pytest.mark.parametrize(
-    "payload",
-    [
-        pytest.param(b"[" * 100_000, id="to be read"),
-        pytest.param(b'{"a":' + b"[" * 1_010 + b"]" * 1_010 + b"}", id="to be written"),
-    ],
-)
-def test_depth_is_refused_before_a_call_as_after_it(payload: bytes) -> None:
     fields = {"client": "claude-code", "event": "PreToolUse"}
-    with pytest.raises(Undecodable, match="nested"):
-        decode_upcoming("e", envelope(fields, payload), 1, cap_bytes=65_536)
+    for deep in (b"[" * 100_000, b'{"a":' + b"[" * 1_010 + b"]" * 1_010 + b"}"):  # read, written
+        with pytest.raises(Undecodable, match="nested"):
+            decode_upcoming("e", envelope(fields, deep), 1, cap_bytes=65_536)
 
 
 @pytest.mark.parametrize("event", ["SessionStart", "SessionEnd", "Stop"])
@@ -168,9 +159,6 @@ def test_an_event_keeps_model_and_trace(
 def test_an_unknown_client_is_refused_naming_the_known_ones() -> None:
     with pytest.raises(Undecodable, match="antigravity, bash, claude-code, cline"):
         decoded("emacs", "save", {})
-
-
-def test_the_name_of_the_decoders_holds_every_client() -> None:
     assert set(clients()) < set(decoders().split())
 
 
@@ -181,37 +169,24 @@ def test_what_a_plugin_reports_has_a_route_of_its_own() -> None:
     assert by_plugin.route == f"{hook.route}/plugin"
 
 
-@pytest.mark.parametrize(
-    ("raw", "text"),
-    [
-        pytest.param(b'\xef\xbb\xbf{"prompt": "a"}', "a", id="byte-order-mark"),
-        pytest.param(b'{"prompt": "a"}\r\n\n', "a", id="newlines"),
-        pytest.param(b'{"prompt": "a\xffb"}', "a\ufffdb", id="no-utf-8"),
-        pytest.param(
-            b'{"prompt": "\\ud83d here, \\ud83d\\ude00 and \\\\ud83d"}',
-            "\ufffd here, \U0001f600 and \\ud83d",
-            id="half-an-emoji",
-        ),
-    ],
-)
-def test_odd_bytes_cost_their_character_only(raw: bytes, text: str) -> None:
-    assert only("claude-code", "UserPromptSubmit", raw).body == Prompt(text=text)
+def test_odd_bytes_cost_their_character_only() -> None:
+    raw = b'\xef\xbb\xbf{"prompt": "a\xffb \\ud83d \\ud83d\\ude00"}\r\n\n'
+    said = only("claude-code", "UserPromptSubmit", raw).body
+    assert said == Prompt(text="a\ufffdb \ufffd \U0001f600")
 
 
 @pytest.mark.parametrize(
     ("named", "fields", "payload", "client"),
     [
-        pytest.param("claude-code", (), {"cursor_version": "3"}, "cursor", id="cursor-field"),
-        pytest.param("claude-code", ("env.CURSOR_VERSION=3",), {}, "cursor", id="cursor-variable"),
-        pytest.param("claude-code", ("env.DEVIN_PROJECT_DIR=/r",), {}, "devin", id="devin"),
-        pytest.param("claude-code", (), {"sessionId": "1"}, "copilot", id="copilot"),
-        pytest.param(
-            "claude-code", (), {"sessionId": "1", "hookEventName": "Stop"}, "vscode", id="vscode"
-        ),
-        pytest.param("claude-code", ("env.CLAUDECODE=1",), {}, "claude-code", id="itself"),
-        pytest.param("kiro-cli", (), {"session_id": "sess_1"}, "kiro", id="kiro-v3"),
-        pytest.param("kiro", (), {"hook_event_name": "agentSpawn"}, "kiro-cli", id="kiro-v2"),
-        pytest.param("kiro", (), {"session_id": 5}, "kiro", id="kiro-itself"),
+        ("claude-code", (), {"cursor_version": "3"}, "cursor"),
+        ("claude-code", ("env.CURSOR_VERSION=3",), {}, "cursor"),
+        ("claude-code", ("env.DEVIN_PROJECT_DIR=/r",), {}, "devin"),
+        ("claude-code", (), {"sessionId": "1"}, "copilot"),
+        ("claude-code", (), {"sessionId": "1", "hookEventName": "Stop"}, "vscode"),
+        ("claude-code", ("env.CLAUDECODE=1",), {}, "claude-code"),
+        ("kiro-cli", (), {"session_id": "sess_1"}, "kiro"),
+        ("kiro", (), {"hook_event_name": "agentSpawn"}, "kiro-cli"),
+        ("kiro", (), {"session_id": 5}, "kiro"),
     ],
 )
 def test_the_client_is_who_really_ran_the_hook(
@@ -222,19 +197,13 @@ def test_the_client_is_who_really_ran_the_hook(
 
 def test_a_long_string_is_cut_before_redaction_and_says_so() -> None:
     output = "head" + "x" * 5_000_000 + "tail"
-    body = only(
-        "claude-code",
-        "PostToolUse",
-        {"tool_name": "Bash", "tool_input": {"command": "c"}, "tool_response": {"stdout": output}},
-    ).body
+    payload = {"tool_name": "Bash", "tool_input": {"command": "c"}}
+    payload["tool_response"] = {"stdout": output}
+    body = only("claude-code", "PostToolUse", payload).body
     assert isinstance(body, Command)
     assert len(body.output) < 5 * CAP
-    assert body.output.startswith("headx")
-    assert body.output.endswith("xtail")
+    assert (body.output[:5], body.output[-5:]) == ("headx", "xtail")
     assert f"[… {len(output) - 4 * CAP:,} characters cut …]" in body.output
-
-
-def test_a_long_argument_in_a_json_string_leaves_the_others_readable() -> None:
     written = msgspec.json.encode({"file_path": "/r/a", "content": "x" * 2_000_000}).decode()
     payload = {"tool_name": "Write", "tool_input": written, "conversation_id": "c"}
     body = only("cursor", "postToolUse", payload).body
@@ -242,18 +211,18 @@ def test_a_long_argument_in_a_json_string_leaves_the_others_readable() -> None:
     assert body.path == "/r/a"
 
 
-@pytest.mark.parametrize("name", ["session_id", "prompt_id", "tool_use_id"])
-def test_a_name_of_any_length_is_short_and_still_its_own(name: str) -> None:
+def test_a_name_of_any_length_is_short_and_still_its_own() -> None:
     payload = {"tool_name": "Read", "tool_input": {"file_path": "/a"}}
-    one, other = (
-        only("claude-code", "PostToolUse", {**payload, name: "n" * 9999 + end}) for end in "ab"
-    )
-    names = ("session", "turn", "dedup")
-    assert all(len(getattr(one, each)) <= NAME_CHARACTERS for each in names)
-    assert [getattr(one, each) for each in names] != [getattr(other, each) for each in names]
-
-
-def test_further_events_of_one_entry_have_names_of_their_own() -> None:
+    names = {"session_id": "session", "prompt_id": "turn", "tool_use_id": "dedup"}
+    for given_as, name in names.items():
+        one, other = (
+            getattr(
+                only("claude-code", "PostToolUse", {**payload, given_as: "n" * 9999 + end}), name
+            )
+            for end in "ab"
+        )
+        assert len(one) <= NAME_CHARACTERS
+        assert one != other
     operations = [{"mode": "Line", "path": "a"}, {"mode": "Search", "path": "b", "pattern": "p"}]
     payload = {"tool_name": "fs_read", "tool_input": {"operations": operations}}
     events = decoded("kiro-cli", "postToolUse", payload)
@@ -279,26 +248,20 @@ def test_a_coming_command_is_foreseen_without_its_end() -> None:
 
 
 def test_a_coming_patch_has_not_failed() -> None:
-    shown = {
-        "hook_event_name": "PreToolUse",
-        "session_id": "s",
-        "tool_name": "apply_patch",
-        "tool_input": {"command": "*** Begin Patch\n*** Delete File: a.py\n*** End Patch"},
-    }
-    data = sealed("codex", "PreToolUse", msgspec.json.encode(shown))
+    patch = "*** Begin Patch\n*** Delete File: a.py\n*** End Patch"
+    shown = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "apply_patch"}
+    data = sealed(
+        "codex", "PreToolUse", msgspec.json.encode({**shown, "tool_input": {"command": patch}})
+    )
     (event,) = decode_upcoming("e", data, AT_MS, cap_bytes=CAP)
     assert event.body == FileWrite(path="a.py", operation="delete", tool="apply_patch")
 
 
-def test_what_is_no_coming_call_is_not_foreseen() -> None:
+def test_what_is_no_coming_call_or_a_giant_is_not_foreseen() -> None:
     assert ahead("PostToolUse", **RUN) == ()
-    assert (
-        decode_upcoming("e", sealed("claude-code", "PreToolUse", b""), AT_MS, cap_bytes=CAP) == ()
-    )
-
-
-def test_a_giant_that_is_coming_is_passed_over() -> None:
     assert ahead(tool_name="Bash", tool_input={"command": "x" * SLACK * CAP}) == ()
+    empty = sealed("claude-code", "PreToolUse", b"")
+    assert decode_upcoming("e", empty, AT_MS, cap_bytes=CAP) == ()
 
 
 TEXTS = st.builds(
@@ -342,37 +305,25 @@ def size(fitted: Event) -> int:
 
 @given(BODIES, CAPS)
 def test_the_text_of_an_event_never_exceeds_the_cap(body: AnyBody, cap_bytes: int) -> None:
-    assert size(truncate(event(body), cap_bytes)) <= cap_bytes
-
-
-@given(BODIES, CAPS)
-def test_fitting_is_idempotent(body: AnyBody, cap_bytes: int) -> None:
     fitted = truncate(event(body), cap_bytes)
+    assert size(fitted) <= cap_bytes
     assert truncate(fitted, cap_bytes) == fitted
 
 
-def test_text_that_fits_is_left_alone_however_its_json_swells() -> None:
-    original = event(Prompt(text='"' * 900))
+def test_short_texts_stay_whole_and_long_ones_share_the_room() -> None:
+    original = event(Prompt(text='"' * 900))  # however its JSON swells
     assert truncate(original, LEAST_CAP_BYTES) is original
-
-
-def test_short_texts_stay_whole_beside_a_long_one() -> None:
     body = Command(command="make test", output="x" * 100_000, description="Run the tests")
     fitted = truncate(event(body), 5000).body
     assert isinstance(fitted, Command)
     assert (fitted.command, fitted.description) == ("make test", "Run the tests")
-
-
-def test_two_long_texts_share_the_room() -> None:
-    fitted = truncate(event(Custom(name="a" * 9000, text="b" * 90_000)), 4000).body
-    assert isinstance(fitted, Custom)
-    assert abs(len(fitted.name) - len(fitted.text)) < 10
-
-
-def test_a_long_folder_is_cut_too() -> None:
-    assert (
-        size(truncate(event(Prompt(text="a"), cwd="/d" * 9000), LEAST_CAP_BYTES)) <= LEAST_CAP_BYTES
-    )
+    one = Commit(hash="1", message="m" * 9000, files=(FileChange(path="p"),))
+    assert truncate(event(one), 2000).body.files == one.files  # type: ignore[union-attr]
+    shared = truncate(event(Custom(name="a" * 9000, text="b" * 90_000)), 4000).body
+    assert isinstance(shared, Custom)
+    assert abs(len(shared.name) - len(shared.text)) < 10
+    deep = event(Prompt(text="a"), cwd="/d" * 9000)
+    assert size(truncate(deep, LEAST_CAP_BYTES)) <= LEAST_CAP_BYTES
 
 
 @pytest.mark.parametrize(
@@ -404,17 +355,14 @@ def test_a_commit_of_many_files_says_what_those_come_to_that_are_not_listed() ->
     assert smaller.unlisted[1] == sum(range(len(smaller.files), 9000))
 
 
-def test_a_million_empty_elements_are_too_many() -> None:
+def test_a_million_empty_elements_are_too_many_but_symbols_leave_room_for_the_next_file() -> None:
     fitted = truncate(event(FileRead(paths=("",) * 1_000_000)), 8192).body
     assert isinstance(fitted, FileRead)
     assert len(fitted.paths) < 100
-
-
-def test_the_symbols_of_one_file_leave_room_for_the_next_file() -> None:
     change = FileChange(path="p", symbols=("function_" * 9,) * 500)
-    fitted = truncate(event(Commit(hash="1", files=(change,) * 20)), 65_536).body
-    assert isinstance(fitted, Commit)
-    assert len(fitted.files) == 20
+    commit = truncate(event(Commit(hash="1", files=(change,) * 20)), 65_536).body
+    assert isinstance(commit, Commit)
+    assert len(commit.files) == 20
 
 
 @given(TEXTS, st.integers(min_value=16, max_value=6000))
@@ -422,33 +370,18 @@ def test_a_cut_text_is_never_longer_than_its_limit(text: str, limit_bytes: int) 
     assert len(cut(text, limit_bytes).encode()) <= limit_bytes
 
 
-@pytest.mark.parametrize(
-    ("text", "limit_bytes", "left"),
-    [
-        ("a" * 5000 + "b" * 5000, 131, "a" * 50 + "[… 9,900 characters cut …]" + "b" * 50),
-        ("x" * 100, 20, "x" * 17 + "…"),
-    ],
-    ids=["says-how-much", "no-room-for-words"],
-)
-def test_a_cut_keeps_what_it_can(text: str, limit_bytes: int, left: str) -> None:
-    assert cut(text, limit_bytes) == left
-
-
-def test_letters_of_several_bytes_are_never_halved() -> None:
+def test_a_cut_keeps_what_it_can_and_counts_the_first() -> None:
+    left = "a" * 50 + "[… 9,900 characters cut …]" + "b" * 50
+    assert cut("a" * 5000 + "b" * 5000, 131) == left
+    assert cut("x" * 100, 20) == "x" * 17 + "…"
     assert "\ufffd" not in cut("ä€😀" * 3000, 1001)
-
-
-def test_a_second_cut_counts_the_first() -> None:
-    once = cut("x" * 10_000, 4000)
-    twice = cut(once, 1000)
+    twice = cut(cut("x" * 10_000, 4000), 1000)
     kept = len(re.sub(r"\[….*?…\]", "", twice))
     assert f"[… {10_000 - kept:,} characters cut …]" in twice
 
 
 def trimmed(text: str) -> str:
-    body = cut_texts(event(Prompt(text=text)), 100).body
-    assert isinstance(body, Prompt)
-    return body.text
+    return cut_texts(event(Prompt(text=text)), 100).body.text  # type: ignore[union-attr]  # a prompt
 
 
 def test_trimming_keeps_head_and_tail_of_what_is_too_long() -> None:

@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -24,7 +25,7 @@ from observer.core.events import (
     Remember,
     SessionEnd,
 )
-from observer.core.model import UNASSIGNED, Receipt, Session
+from observer.core.model import UNASSIGNED, Receipt
 from observer.core.paths import Home
 from observer.core.routes import import_route
 from observer.ingest.decode import decode_call
@@ -35,7 +36,6 @@ from observer.observations import project_state
 from observer.store.interface import Store
 from observer.store.tombstones import Tombstones
 from tests.ingest.conftest import Make, Post, drained, items_of, log_of
-from tests.support import pipeline_over
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -75,9 +75,9 @@ def failing(store: Store) -> list[str]:
     return [failure.head for failure in state.failures]
 
 
-def sessions(store: Store) -> list[Session]:
+def status(store: Store) -> str:
     with store.read() as reader:
-        return list(reader.sessions())
+        return reader.sessions()[0].status
 
 
 @pytest.mark.parametrize("at_once", [1, 9])
@@ -97,12 +97,21 @@ def test_what_was_red_long_ago_is_not_red_now(
     assert failing(store) == []
 
 
-def test_what_the_newest_import_left_red_is_red(
-    pipeline: Pipeline, store: Store, event: Callable[..., Event]
+@pytest.mark.parametrize(
+    ("first", "then", "red"),
+    [
+        pytest.param((RED, "new", DAY_MS, True), (GREEN, "old", 9 * DAY_MS, True), ["pytest"],
+            id="what the newest import left red"),
+        pytest.param((GREEN, "now", 0, False), (RED, "now", DAY_MS, False), [],
+            id="what comes late by a hook is of its own time"),
+    ],
+)  # fmt: skip
+def test_only_what_is_red_now_is_red(
+    pipeline: Pipeline, store: Store, event: Callable[..., Event], first: Any, then: Any, red: Any
 ) -> None:
-    pipeline.ingest([event(RED, "new", DAY_MS)])
-    pipeline.ingest([event(GREEN, "old", 9 * DAY_MS)])
-    assert failing(store) == ["pytest"]
+    for *happened, imported in (first, then):
+        pipeline.ingest([event(*happened, imported=imported)])
+    assert failing(store) == red
 
 
 def test_what_works_is_known_through_all_of_the_past(
@@ -117,23 +126,15 @@ def test_what_works_is_known_through_all_of_the_past(
     assert "met 3 times" in fix.narrative
 
 
-def test_what_comes_late_by_a_hook_is_of_its_own_time(
-    pipeline: Pipeline, store: Store, event: Callable[..., Event]
-) -> None:
-    pipeline.ingest([event(GREEN, "now", 0, imported=False)])
-    pipeline.ingest([event(RED, "now", DAY_MS, imported=False)])
-    assert failing(store) == []
-
-
 def test_no_session_is_closed_between_two_parts_of_an_import(
     pipeline: Pipeline, store: Store, event: Callable[..., Event]
 ) -> None:
     pipeline.ingest([event(Prompt(text="go"), "old", DAY_MS)])
     assert pipeline.close_idle() == frozenset()
-    assert sessions(store)[0].status == "active"
+    assert status(store) == "active"
     pipeline.end_import()
     assert pipeline.close_idle()
-    assert sessions(store)[0].status == "idle"
+    assert status(store) == "idle"
 
 
 def test_the_commit_of_now_is_not_that_of_the_past(
@@ -151,26 +152,20 @@ def test_the_commit_of_now_is_not_that_of_the_past(
         assert [bool(one.commit) for one in reader.log(after_seq=0)] == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("ends_ms", "is_stored"),
-    [pytest.param(HOUR_MS, False, id="closed later"), pytest.param(DAY_MS, True, id="resumed")],
-)
 def test_an_end_is_imported_if_no_later_one_is_known(
-    pipeline: Pipeline, event: Callable[..., Event], ends_ms: int, is_stored: bool
+    pipeline: Pipeline, event: Callable[..., Event]
 ) -> None:
-    pipeline.ingest([event(Prompt(text="go"), "s", 2 * DAY_MS, imported=False)])
-    pipeline.ingest([event(SessionEnd(reason="other"), "s", ends_ms, imported=False)])
-    (receipt,) = pipeline.ingest([event(SessionEnd(reason="other"), "s", 2 * HOUR_MS)])
-    assert (receipt.seq is not None) == is_stored
+    for session, ends_ms, is_stored in (("later", HOUR_MS, False), ("resumed", DAY_MS, True)):
+        pipeline.ingest([event(Prompt(text="go"), session, 2 * DAY_MS, imported=False)])
+        pipeline.ingest([event(SessionEnd(reason="other"), session, ends_ms, imported=False)])
+        (receipt,) = pipeline.ingest([event(SessionEnd(reason="other"), session, 2 * HOUR_MS)])
+        assert (receipt.seq is not None) == is_stored
 
 
-@pytest.mark.parametrize(
-    ("ago_ms", "is_kept"), [pytest.param(DAY_MS, False, id="then"), pytest.param(0, True, id="now")]
-)
+@pytest.mark.parametrize(("ago_ms", "is_kept"), [(DAY_MS, False), (0, True)], ids=["then", "now"])
 def test_what_was_paused_is_not_imported(
     pipeline: Pipeline, spool: Spool, event: Callable[..., Event], ago_ms: int, is_kept: bool
 ) -> None:
-    """A pause of now does not matter."""
     begin_ms = NOW_MS - ago_ms - HOUR_MS
     spool.pauses.begin([EVERYWHERE], from_ms=begin_ms, until_ms=begin_ms + 2 * HOUR_MS)
     (receipt,) = pipeline.ingest([event(Prompt(text="go"), "s", DAY_MS)])
@@ -205,32 +200,18 @@ def tombstones(home: Home) -> Tombstones:
     return Tombstones(home.tombstones)
 
 
-def test_a_purged_event_is_refused_and_the_receipt_says_so(
-    make_pipeline: Make, tombstones: Tombstones, store: Store
+def test_a_purged_event_or_project_comes_back_by_no_way(
+    make_pipeline: Make, tombstones: Tombstones, store: Store, folder: Path
 ) -> None:
-    tombstones.add([("a", "", ())])
+    tombstones.add([("a", "", ()), ("first", "commit:c0ffee", (str(folder),))])
+    pipeline = make_pipeline(tombstones=tombstones)
     event = Event(id="a", at_ms=1, client="c", body=Command(command="make"))
-    assert make_pipeline(tombstones=tombstones).ingest([event]) == [Receipt(is_purged=True)]
+    assert pipeline.ingest([event]) == [Receipt(is_purged=True)]
+    assert pipeline.ingest([a_commit(folder)])[0].is_purged
     with store.read() as reader:
         assert reader.totals().events == 0
-
-
-def test_a_purged_project_leaves_no_trace_when_it_is_imported_again(
-    make_pipeline: Make, tombstones: Tombstones, store: Store, folder: Path
-) -> None:
-    tombstones.add([("first", "commit:c0ffee", (str(folder),))])
-    assert make_pipeline(tombstones=tombstones).ingest([a_commit(folder)])[0].is_purged
-    with store.read() as reader:
         assert [project.id for project in reader.projects()] == [UNASSIGNED]
-
-
-def test_a_front_that_names_the_project_brings_nothing_back(
-    make_pipeline: Make, tombstones: Tombstones, store: Store, folder: Path
-) -> None:
-    pipeline = make_pipeline(tombstones=tombstones)
-    pipeline.ingest(
-        [Event(id="n", at_ms=1, client="c", body=Command(command="x"), cwd=str(folder))]
-    )
+    pipeline.ingest([msgspec.structs.replace(event, id="n", cwd=str(folder))])
     with store.read() as reader:
         project = reader.projects()[-1]
     tombstones.add([("first", "note:1", (str(folder),))])
@@ -238,25 +219,21 @@ def test_a_front_that_names_the_project_brings_nothing_back(
     assert pipeline.ingest([note], project.id)[0].is_purged
 
 
-def test_a_replayed_spool_entry_is_taken_off_and_counted(
-    make_pipeline: Make, tombstones: Tombstones, post: Post, caplog: pytest.LogCaptureFixture
+def test_a_spool_entry_that_is_purged_or_too_old_is_taken_off_and_counted(
+    make_pipeline: Make,
+    tombstones: Tombstones,
+    post: Post,
+    spool: Spool,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     tombstones.add([(post("UserPromptSubmit", {"prompt": "hello"}), "", ())])
-    with caplog.at_level(logging.INFO):
-        drained = make_pipeline(tombstones=tombstones).drain()
-    assert (drained.entries, drained.projects) == (1, frozenset())
-    assert "1 events were left out that had been purged" in caplog.text
-
-
-def test_a_replayed_spool_entry_that_is_too_old_is_taken_off_and_counted(
-    store: Store, spool: Spool, caplog: pytest.LogCaptureFixture
-) -> None:
     report = {"kind": "prompt", "text": "hello there", "at": "2020-01-01T00:00:00Z"}
     spool.append({"client": "generic", "event": "prompt"}, json.dumps(report).encode())
-    pipeline = pipeline_over(store, spool, 1_790_000_000_000, settings=Settings(retention_days=30))
+    pipeline = make_pipeline(tombstones=tombstones, settings=Settings(retention_days=30))
     with caplog.at_level(logging.INFO):
         drained = pipeline.drain()
-    assert (drained.entries, drained.projects) == (1, frozenset())
+    assert (drained.entries, drained.projects) == (2, frozenset())
+    assert "1 events were left out that had been purged" in caplog.text
     assert "1 events were left out that are older than is kept" in caplog.text
 
 
@@ -286,44 +263,26 @@ def test_a_probe_comes_back_redacted_and_with_its_item_and_is_in_no_log(
     (probes / "pyproject.toml").touch()
     post(spool, probes, f"the key is {KEY}")
     drained(make_pipeline(probes=home.probes))
-    assert spool.depth() == 0
     with store.read() as reader:
         assert reader.totals().events == reader.totals().items == reader.totals().sessions == 0
-        assert [project.id for project in reader.projects()] == [1]
+        assert [project.id for project in reader.projects()] == [UNASSIGNED]
     (found,) = answers(probes)
-    assert isinstance(found.recorded.event.body, Prompt)
-    assert found.recorded.event.body.text.startswith("the key is ")
-    assert KEY not in found.recorded.event.body.text
+    said = found.recorded.event.body
+    assert isinstance(said, Prompt)
+    assert said.text.startswith("the key is ")
+    assert KEY not in said.text
     assert found.item is not None
     assert found.item.type == "turn"
 
 
-def test_events_beside_a_probe_are_stored(
+def test_events_beside_a_probe_are_stored_and_one_without_a_folder_dropped(
     make_pipeline: Make, spool: Spool, store: Store, probes: Path, home: Home, folder: Path
-) -> None:
-    for text, cwd in (("one", folder), ("probe", probes), ("two", folder)):
-        post(spool, cwd, text)
-    drained(make_pipeline(probes=home.probes))
-    with store.read() as reader:
-        found = [(one.seq, one.event.body) for one in reader.log()]
-    assert found == [(1, Prompt(text="one")), (2, Prompt(text="two"))]
-    assert len(answers(probes)) == 1
-
-
-def test_a_probe_whose_folder_is_gone_is_dropped(
-    make_pipeline: Make, spool: Spool, store: Store, probes: Path, home: Home
-) -> None:
-    post(spool, probes / "gone", "look")
-    drained(make_pipeline(probes=home.probes))
-    assert spool.depth() == 0
-    assert log_of(store) == []
-
-
-def test_a_folder_that_only_begins_like_the_probes_is_recorded(
-    make_pipeline: Make, spool: Spool, store: Store, home: Home
 ) -> None:
     beside = home.root / "probes-of-mine"
     beside.mkdir()
-    post(spool, beside, "look")
+    for text, cwd in (("one", folder), ("probe", probes), ("gone", probes / "gone")):
+        post(spool, cwd, text)
+    post(spool, beside, "two")
     drained(make_pipeline(probes=home.probes))
-    assert len(log_of(store)) == 1
+    assert [event.body for event in log_of(store)] == [Prompt(text="one"), Prompt(text="two")]
+    assert (len(answers(probes)), spool.depth()) == (1, 0)

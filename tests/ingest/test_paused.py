@@ -19,6 +19,7 @@ from observer.core.events import (
     Intent,
     Prompt,
     Remember,
+    kind_of,
 )
 from observer.core.paths import Home
 from observer.importers.source import commits
@@ -58,27 +59,18 @@ def test_what_happened_during_a_pause_is_left_out_afterwards(
     assert prompts(pipeline, store) == ["0", "2"]
 
 
-def test_a_pause_of_one_project_leaves_the_others_be(
+def test_a_pause_of_one_project_or_session_leaves_the_others_be(
     pipeline: Pipeline, store: Store, spool: Spool, post: Post, folder: Path, tmp_path: Path
 ) -> None:
-    spool.pauses.begin([str(folder)], from_ms=0, until_ms=UNENDING_MS)
+    spool.pauses.begin([str(folder), "session=s2"], from_ms=0, until_ms=UNENDING_MS)
     ask(post, "here", at_ms=NOW_MS)
+    ask(post, "hidden", at_ms=NOW_MS, cwd=str(tmp_path), session_id="s2")
     ask(post, "there", at_ms=NOW_MS, cwd=str(tmp_path))
-    assert prompts(pipeline, store) == ["there"]
-
-
-def test_a_pause_of_one_session_leaves_the_others_be(
-    pipeline: Pipeline, store: Store, spool: Spool, post: Post, folder: Path
-) -> None:
-    spool.pauses.begin(["session=s1"], from_ms=0, until_ms=UNENDING_MS)
-    ask(post, "hidden", at_ms=NOW_MS)
-    ask(post, "shown", at_ms=NOW_MS, session_id="s2")
     edit = {"file_path": f"{folder}/a.py", "old_string": "a", "new_string": "b"}
-    post("PostToolUse", {"tool_name": "Edit", "tool_input": edit})
-    assert prompts(pipeline, store) == ["shown"]
-    assert [path for path, _ in spool.pauses.withheld(from_ms=0, to_ms=NOW_MS)] == [
-        f"{folder}/a.py"
-    ]
+    post("PostToolUse", {"tool_name": "Edit", "tool_input": edit, "session_id": "s2"})
+    assert prompts(pipeline, store) == ["there"]
+    withheld = spool.pauses.withheld(from_ms=0, to_ms=NOW_MS)
+    assert [path for path, _ in withheld] == [f"{folder}/a.py"]
 
 
 def test_what_a_front_reports_is_left_out_but_what_is_shown_on_purpose_is_not(
@@ -109,17 +101,12 @@ def test_commits_made_during_a_pause_are_not_read_as_backlog(
     assert subjects(bodies(pipeline, store)) == ["t0", "t2", "Merge"]
 
 
-def test_an_import_asks_for_them_on_purpose(
-    pipeline: Pipeline, store: Store, spool: Spool, shop: Path
+def test_commits_of_a_pause_are_imported_on_purpose_and_reach_nothing_else(
+    pipeline: Pipeline, store: Store, spool: Spool, shop: Path, git: Git
 ) -> None:
     spool.pauses.begin([str(shop)], from_ms=0, until_ms=NOW_MS - 1)
     pipeline.ingest(list(commits(detect_place(str(shop)).root)))
     assert subjects(bodies(pipeline, store)) == ["Begin"]
-
-
-def test_a_commit_made_during_a_pause_reaches_nothing(
-    pipeline: Pipeline, store: Store, spool: Spool, shop: Path, git: Git
-) -> None:
     spool.pauses.begin([str(shop)], from_ms=0, until_ms=UNENDING_MS)
     git(shop, "commit", "-q", "--allow-empty", "-m", "Hidden")
     spool.pauses.end(None, now_ms=NOW_MS * 2)
@@ -183,53 +170,28 @@ def test_hooks_leave_nothing_of_an_excluded_file(
     restrict(excluding, 'exclude = ["secrets/"]')
     work()
     # The old text of an edit of another file is that file's.
-    drained(pipeline)
-    kinds = [event.body.__struct_config__.tag for event in log_of(store)]
+    kinds = [kind_of(body) for body in bodies(pipeline, store)]
     assert kinds == ["file-write", "file-write", "file-read", "command", "search"]
     store.close()
     assert held(home, f"secrets/{CANARY}") == []
 
 
-def test_without_a_policy_the_same_hooks_leave_all(
-    pipeline: Pipeline, store: Store, work: Callable[[], None]
-) -> None:
-    work()
-    drained(pipeline)
-    assert len(log_of(store)) == 10
-
-
-def test_a_history_is_imported_without_excluded_files(
-    pipeline: Pipeline, store: Store, home: Home, excluding: Path
-) -> None:
-    restrict(excluding, 'exclude = ["secrets/"]')
-    pipeline.ingest(list(commits(str(excluding))))
-    bodies = [event.body for event in log_of(store)]
-    assert [[file.path for file in body.files] for body in bodies if isinstance(body, Commit)] == [
-        ["main.py"],
-        ["main.py"],
-    ]
-    store.close()
-    assert held(home, CANARY) == []
-
-
-def test_a_commit_that_a_hook_reports_is_read_without_excluded_files(
-    pipeline: Pipeline, store: Store, spool: Spool, excluding: Path, git: Git
-) -> None:
-    restrict(excluding, 'exclude = ["secrets/"]')
-    head = git(excluding, "rev-parse", "HEAD").strip()
-    shown = {"client": "git", "event": "post-commit", "cwd": str(excluding), "env.git.head": head}
-    spool.append(shown | {"env.git.dir": f"{excluding}/.git", "env.git.action": "commit"}, b"")
-    drained(pipeline)
-    (commit,) = [event.body for event in log_of(store) if isinstance(event.body, Commit)]
-    assert [file.path for file in commit.files] == ["main.py"]
-
-
-def test_what_is_never_recorded_leaves_no_arrivals_either(
-    pipeline: Pipeline, store: Store, excluding: Path
+def test_a_history_is_imported_and_reported_without_excluded_files(
+    pipeline: Pipeline, store: Store, home: Home, spool: Spool, excluding: Path, git: Git
 ) -> None:
     restrict(excluding, 'never = ["commit"]')
     pipeline.ingest(list(commits(str(excluding))))
     assert log_of(store) == []
+    restrict(excluding, 'exclude = ["secrets/"]')
+    (first, _) = list(commits(str(excluding)))
+    pipeline.ingest([first])
+    head = git(excluding, "rev-parse", "HEAD").strip()
+    shown = {"client": "git", "event": "post-commit", "cwd": str(excluding), "env.git.head": head}
+    spool.append(shown | {"env.git.dir": f"{excluding}/.git", "env.git.action": "commit"}, b"")
+    found = [body for body in bodies(pipeline, store) if isinstance(body, Commit)]
+    assert [[file.path for file in body.files] for body in found] == [["main.py"], ["main.py"]]
+    store.close()
+    assert held(home, CANARY) == []
 
 
 def test_nothing_is_recorded_until_a_policy_can_be_used(
@@ -237,13 +199,11 @@ def test_nothing_is_recorded_until_a_policy_can_be_used(
 ) -> None:
     restrict(excluding, 'exclude = ["secrets/"]\nnever = 1')
     work()
-    drained(pipeline)
-    assert log_of(store) == []
+    assert bodies(pipeline, store) == []
     assert pipeline.restricted() == [str(excluding)]
     restrict(excluding, "")
     work()
-    drained(pipeline)
-    assert len(log_of(store)) == 10
+    assert len(bodies(pipeline, store)) == 10
 
 
 def test_a_backlog_that_is_read_ahead_is_under_the_policy_too(
@@ -320,11 +280,11 @@ def test_the_words_of_a_note_stay_out_of_a_command(typed: str, stays: str | None
     assert stays in {None, command.command}
 
 
-@pytest.mark.parametrize("verb", ["recall", "search", "context", "timeline", "show"])
-def test_a_question_is_kept_without_its_answer(verb: str) -> None:
-    typed = f"cd app && observer {verb} zebra | head"
-    answered = kept(typed, output="#3 rule · a secret wish", description="Ask")
-    assert answered == Command(command=typed, description="Ask")
+def test_a_question_is_kept_without_its_answer() -> None:
+    for verb in ("recall", "search", "context", "timeline", "show"):
+        typed = f"cd app && observer {verb} zebra | head"
+        answered = kept(typed, output="#3 rule · a secret wish", description="Ask")
+        assert answered == Command(command=typed, description="Ask")
 
 
 @pytest.mark.parametrize(
@@ -342,13 +302,10 @@ def test_any_other_command_stays_as_it_is(typed: str) -> None:
     assert strip_self_commands(event) is event
 
 
-def test_what_is_about_to_run_is_looked_at_too() -> None:
+def test_what_is_about_to_run_is_looked_at_too_and_nothing_but_commands() -> None:
     shown = Intent(tool="shell", of=Command(command="observer remember zebra"))
     left = strip_self_commands(an_event(shown)).body
     assert left == Intent(tool="shell", of=Command(command="observer remember …"))
-
-
-def test_what_is_no_command_is_left_alone() -> None:
     event = an_event(Prompt(text="run: observer remember zebra"))
     assert strip_self_commands(event) is event
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-import subprocess
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ import pytest
 from observer.core.config import Settings
 from observer.core.errors import StoreUnavailable
 from observer.core.events import (
-    AnyBody,
     Approve,
     Command,
     Commit,
@@ -33,7 +30,7 @@ from observer.core.events import (
     SessionEnd,
     Undo,
 )
-from observer.core.model import UNASSIGNED, ItemChange, Place, Receipt, item_id
+from observer.core.model import UNASSIGNED, ItemChange, Receipt, item_id
 from observer.core.paths import Home
 from observer.core.value import SymbolChanges
 from observer.index import Index
@@ -57,37 +54,30 @@ def an_event(name: str = "e", **fields: Any) -> Event:
     return msgspec.structs.replace(event, **fields)
 
 
-def test_a_spooled_event_becomes_an_item_and_leaves_the_spool(
-    pipeline: Pipeline, store: Store, spool: Spool, post: Post
-) -> None:
-    post("PostToolUse", bash("pytest -q", "3 passed in 0.1s"))
-    drained = pipeline.drain()
-    assert (drained.entries, drained.bad, spool.depth()) == (1, 0, 0)
-    (item, _summary) = items_of(store)
-    assert (item.type, item.project_id) == ("command", 2)
-    assert drained.projects == {2}
-
-
-def test_a_replayed_entry_changes_nothing(
+def test_a_spooled_event_becomes_an_item_and_leaves_the_spool_and_again_changes_nothing(
     pipeline: Pipeline, store: Store, spool: Spool, home: Home, post: Post
 ) -> None:
-    post("PostToolUse", bash("./deploy"))
+    post("PostToolUse", bash("pytest -q", "3 passed in 0.1s"))
     shutil.copytree(home.spool, home.root / "copy")
-    pipeline.drain()
+    drained = pipeline.drain()
+    assert (drained.entries, drained.bad, drained.projects, spool.depth()) == (1, 0, {2}, 0)
     before = items_of(store)
+    assert (before[0].type, before[0].project_id) == ("command", 2)
     shutil.copytree(home.root / "copy", home.spool, dirs_exist_ok=True)
     assert pipeline.drain().entries == 1
     assert (items_of(store), spool.depth()) == (before, 0)
 
 
-def test_the_same_tool_call_shown_twice_is_one_event(
-    pipeline: Pipeline, store: Store, post: Post
-) -> None:
+def test_what_two_hooks_report_is_one_event(pipeline: Pipeline, store: Store, post: Post) -> None:
     for _ in range(2):
         post("PostToolUse", bash("./deploy", tool_use_id="toolu_1"))
     pipeline.drain()
     with store.read() as reader:
         assert (reader.totals().events, reader.totals().projects) == (1, 1)
+    native = an_event("a", client="cursor", session="s", route="cursor/afterShellExecution")
+    pipeline.ingest([native])
+    shown_again = msgspec.structs.replace(native, id="b", route="claude-code/PostToolUse")
+    assert pipeline.ingest([shown_again]) == [Receipt(known="a")]
 
 
 def test_what_cannot_be_decoded_is_kept_redacted_with_its_reason(
@@ -96,43 +86,35 @@ def test_what_cannot_be_decoded_is_kept_redacted_with_its_reason(
     secret = "AKIA" + "IOSFODNN7" + "ABCDEFG"
     bad = post("PostToolUse", b"{ not json " + secret.encode())
     post("PostToolUse", bash("./deploy"))
+    with (home.spool / "new" / "huge").open("wb") as file:
+        file.truncate(65 << 20)
     drained = pipeline.drain()
-    assert (drained.bad, spool.bad(), spool.depth()) == (1, 1, 0)
+    assert (drained.bad, spool.bad(), spool.depth()) == (2, 2, 0)
     kept = (home.spool / "bad" / bad).read_bytes()
     assert secret.encode() not in kept
     assert b"not json" in kept
     assert (home.spool / "bad" / f"{bad}.reason").read_text()
+    assert "more than any event" in (home.spool / "bad" / "huge.reason").read_text()
     assert len(items_of(store)) == 2
 
 
 def test_an_unforeseen_reason_holds_no_secret_either(
-    make_pipeline: Make, home: Home, post: Post
+    make_pipeline: Make, home: Home, post: Post, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = "AKIA" + "IOSFODNN7" + "ABCDEFG"
-
-    class Broken(PlaceCache):
-        def at(self, folder: str) -> Place:
-            raise ValueError(f"{folder}/{secret}")
-
     bad = post("PostToolUse", bash("./deploy"))
-    assert make_pipeline(places=Broken()).drain().bad == 1
+    monkeypatch.setattr(PlaceCache, "at", lambda *_: int(f"a{secret}"))
+    assert make_pipeline().drain().bad == 1
     reason = (home.spool / "bad" / f"{bad}.reason").read_text()
     assert "cannot be decoded" in reason
     assert secret not in reason
 
 
-def test_a_file_too_large_to_be_an_event_is_set_aside_unread(
-    pipeline: Pipeline, spool: Spool, home: Home
+def test_more_than_a_batch_is_drained_in_rounds_and_whoever_asks_goes_before_each_event(
+    make_pipeline: Make, store: Store, post: Post
 ) -> None:
-    with (home.spool / "new" / "huge").open("wb") as file:
-        file.truncate(65 << 20)
-    assert pipeline.drain().bad == 1
-    assert "more than any event" in (home.spool / "bad" / "huge.reason").read_text()
-
-
-def test_more_than_a_batch_is_drained_in_rounds(
-    pipeline: Pipeline, store: Store, post: Post
-) -> None:
+    asked: list[None] = []
+    pipeline = make_pipeline(give_way=lambda: asked.append(None))
     for n in range(FIRST_BATCH + 1):
         post("PostToolUse", bash(f"./deploy step{n}"))
     drained = [pipeline.drain() for _ in range(3)]
@@ -140,7 +122,7 @@ def test_more_than_a_batch_is_drained_in_rounds(
     assert [each.is_all for each in drained] == [False, True, True]
     assert drained[-1] == Drained(is_all=True)
     with store.read() as reader:
-        assert reader.totals().events == FIRST_BATCH + 1
+        assert reader.totals().events == len(asked) == FIRST_BATCH + 1
 
 
 def test_names_of_folders_branches_and_remotes_are_stored_without_secrets(
@@ -161,69 +143,49 @@ def test_names_of_folders_branches_and_remotes_are_stored_without_secrets(
     assert known_project_at(str(folder), [project]) == project
 
 
-def test_secrets_are_gone_before_they_are_stored(
+def test_secrets_and_notes_on_command_lines_are_gone_before_they_are_stored(
     pipeline: Pipeline, store: Store, post: Post
 ) -> None:
     secret = "ghp" + "_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     post("PostToolUse", bash(f"curl -H 'Authorization: token {secret}' x", f"ok {secret}"))
-    pipeline.drain()
-    with store.read() as reader:
-        assert secret not in str(reader.log())
-    assert secret not in str(items_of(store))
-
-
-def test_a_note_shown_on_a_command_line_is_stored_once(
-    pipeline: Pipeline, store: Store, post: Post
-) -> None:
     post("PostToolUse", bash("observer remember 'zebra'", "remembered; similar: zebra"))
     pipeline.drain()
     with store.read() as reader:
-        assert "zebra" not in str(reader.log())
-    assert "zebra" not in str(items_of(store))
+        kept = str((reader.log(), items_of(store)))
+    assert [secret in kept, "zebra" in kept, "curl" in kept] == [False, False, True]
 
 
-def test_a_huge_event_is_capped(make_pipeline: Make, store: Store, post: Post) -> None:
-    post("PostToolUse", bash("./deploy", "x y " * 500_000))
+def test_a_huge_event_is_capped_and_nothing_happens_later_than_now(
+    make_pipeline: Make, store: Store, post: Post
+) -> None:
+    post("PostToolUse", bash("./deploy", "x y " * 500_000), at=str(2_200_000_000_000))
     make_pipeline(settings=Settings(event_cap_bytes=2048)).drain()
     with store.read() as reader:
         (recorded,) = reader.log()
     assert len(msgspec.json.encode(recorded.event)) < 4096
+    assert recorded.event.at_ms == 1_790_000_000_000
     assert "cut" in recorded.event.body.output  # type: ignore[union-attr]  # it is a command
 
 
-def test_nothing_happens_later_than_now(pipeline: Pipeline, store: Store) -> None:
-    pipeline.ingest([an_event(at_ms=2_200_000_000_000)])
-    assert items_of(store)[0].created_ms == 1_790_000_000_000
-
-
-def test_nothing_of_an_excluded_folder_is_recorded(
-    make_pipeline: Make, store: Store, folder: Path, post: Post
+def test_nothing_of_an_excluded_folder_or_file_is_recorded(
+    make_pipeline: Make, store: Store, folder: Path, tmp_path: Path, post: Post
 ) -> None:
-    pipeline = make_pipeline(settings=Settings(exclude=(str(folder),)))
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    (beside / "Makefile").touch()
+    out = (str(folder), str(beside / "private"), "/mnt/c/src/secret")
+    pipeline = make_pipeline(settings=Settings(exclude=out))
     post("PostToolUse", bash("./deploy"))
     assert pipeline.drain().entries == 1
-    assert pipeline.ingest([an_event(cwd=str(folder / "deep"))]) == [Receipt()]
+    for number, cwd in enumerate((str(folder / "deep"), "C:\\src\\secret")):
+        assert pipeline.ingest([an_event(f"e{number}", cwd=cwd)]) == [Receipt()]
     assert items_of(store) == []
-
-
-def test_of_a_commit_excluded_files_are_left_out(
-    make_pipeline: Make, store: Store, folder: Path
-) -> None:
-    pipeline = make_pipeline(settings=Settings(exclude=(str(folder / "private"),)))
     files = (FileChange(path="private/key"), FileChange(path="open.md"))
     commit = Commit(hash="a" * 40, subject="Both", files=files)
-    pipeline.ingest([an_event(cwd=str(folder), body=commit)])
+    pipeline.ingest([an_event(cwd=str(beside), body=commit)])
     assert items_of(store)[0].files_modified == ("open.md",)
     with store.read() as reader:
         assert "private" not in msgspec.json.encode(reader.log()[0].event).decode()
-
-
-@pytest.mark.parametrize("folder", ["", "all", "/", "/home/nobody", "C:\\Users\\nobody"])
-def test_what_is_no_folder_of_a_project_is_unassigned(
-    pipeline: Pipeline, store: Store, folder: str
-) -> None:
-    pipeline.ingest([an_event(cwd=folder)])
-    assert items_of(store)[0].project_id == UNASSIGNED
 
 
 def test_what_a_client_of_windows_reports_joins_the_project_in_wsl(
@@ -235,70 +197,55 @@ def test_what_a_client_of_windows_reports_joins_the_project_in_wsl(
     for number, body in enumerate((write, read, Intent(tool="t", of=write))):
         pipeline.ingest([an_event(f"e{number}", cwd=there, roots=(there,), body=body)])
     with store.read() as reader:
-        assert [project.roots for project in reader.projects()][1:] == [(str(folder),)]
         assert {one.event.cwd for one in reader.log()} == {str(folder)}
     assert items_of(store)[0].files_modified == ("src/a.py",)
-
-
-def test_a_drive_of_windows_is_a_folder_of_wsl(pipeline: Pipeline, store: Store) -> None:
     pipeline.ingest([an_event("a", cwd="C:\\src\\shop", at_ms=1)])
     pipeline.ingest([an_event("b", cwd="/mnt/c/src/shop/api", at_ms=2)])
-    assert len({item.project_id for item in items_of(store)}) == 1
     with store.read() as reader:
-        assert reader.projects()[-1].roots == ("/mnt/c/src/shop",)
+        roots = [project.roots for project in reader.projects()]
+    assert roots[1:] == [(str(folder),), ("/mnt/c/src/shop",)]
 
 
-def test_what_is_excluded_in_wsl_is_excluded_as_windows_spells_it(
-    store: Store, make_pipeline: Make
+def test_two_projects_stay_apart_and_what_is_in_none_is_unassigned(
+    pipeline: Pipeline, store: Store, tmp_path: Path
 ) -> None:
-    pipeline = make_pipeline(settings=Settings(exclude=("/mnt/c/src/secret",)))
-    pipeline.ingest([an_event("a", cwd="C:\\src\\secret")])
-    assert items_of(store) == []
-
-
-def test_two_projects_stay_apart(pipeline: Pipeline, store: Store, tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "Makefile").touch()
-    pipeline.ingest([an_event("a", cwd=str(tmp_path / "one"))])
-    pipeline.ingest([an_event("b", cwd=str(tmp_path / "two")), an_event("c", cwd=str(tmp_path))])
-    assert len({item.project_id for item in items_of(store)}) == 3
+        pipeline.ingest([an_event(name, cwd=str(tmp_path / name))])
+    for folder in ("", "all", "/", "/home/nobody", "C:\\Users\\nobody", str(tmp_path)):
+        pipeline.ingest([an_event(f"in {folder}", cwd=folder)])
+    assert [item.project_id for item in items_of(store)] == [2, 3, *[UNASSIGNED] * 6]
 
 
-def test_a_moved_project_keeps_its_identity_under_its_new_name(
-    pipeline: Pipeline, store: Store, folder: Path, post: Post
+def test_ingest_answers_with_the_place_in_the_log_and_the_item(
+    pipeline: Pipeline, store: Store
 ) -> None:
-    post("PostToolUse", bash("./deploy"))
-    pipeline.drain()
-    moved = folder.rename(folder.with_name("store"))
-    pipeline.ingest([an_event("later", cwd=str(moved))])
-    with store.read() as reader:
-        (_, project) = reader.projects()
-    assert (project.name, project.earlier_names) == ("store", ("shop",))
-    assert len({item.project_id for item in items_of(store)}) == 1
-
-
-def test_ingest_answers_with_the_place_in_the_log_and_the_item(pipeline: Pipeline) -> None:
     first, silent, again = pipeline.ingest(
         [an_event("a"), an_event("b", body=Forget(item=99)), an_event("a")]
     )
     assert first == Receipt(seq=1, item=item_id(1), project_id=UNASSIGNED)
     assert silent == Receipt(seq=2, project_id=UNASSIGNED)
     assert again == Receipt(known="a")
+    before = items_of(store)
+    for name, body in enumerate((Approve(item=400), Undo(item=400), Revise(item=400, title="x"))):
+        (receipt,) = pipeline.ingest([an_event(f"{name}", body=body, author="person")])
+        assert receipt.item is None
+    assert items_of(store) == before
 
 
-def test_a_note_with_a_key_is_replaced_within_one_batch(pipeline: Pipeline, store: Store) -> None:
+def test_a_note_is_replaced_by_its_key_and_stays_its_owners(
+    pipeline: Pipeline, store: Store
+) -> None:
     notes = [an_event(n, body=Remember(content=f"use {n}", key="db")) for n in ("mysql", "sqlite")]
     receipts = pipeline.ingest(notes)
     assert receipts[0].item == receipts[1].item == item_id(1)
     assert [item.narrative for item in items_of(store)] == ["use sqlite"]
-
-
-def test_personal_notes_of_two_owners_stay_apart(pipeline: Pipeline, store: Store) -> None:
     for owner in ("ana", "ben"):
         body = Remember(content="we use tabs", scope="personal", owner=owner)
         pipeline.ingest([an_event(owner, body=body)])
-    assert [(i.owner, i.project_id) for i in items_of(store)] == [("ana", None), ("ben", None)]
+    found = [(item.owner, item.project_id) for item in items_of(store)[1:]]
+    assert found == [("ana", None), ("ben", None)]
 
 
 def test_what_was_forgotten_is_not_derived_again(
@@ -314,20 +261,15 @@ def test_what_was_forgotten_is_not_derived_again(
 
 
 def test_a_commit_is_completed_from_the_repository(
-    pipeline: Pipeline, store: Store, tmp_path: Path
+    pipeline: Pipeline, store: Store, tmp_path: Path, git: Git
 ) -> None:
     repository = tmp_path / "repository"
-    for command in ("init -q", "commit -q --allow-empty -m Begin", "rev-parse HEAD"):
-        argv = ["git", "-C", str(repository), *command.split()]
-        repository.mkdir(exist_ok=True)
-        done = subprocess.run(argv, check=True, capture_output=True, text=True)
-    known, gone = done.stdout.strip(), "0" * 40
-    pipeline.ingest(
-        [
-            an_event(hash_, body=Commit(hash=hash_, action="revert"), cwd=str(repository))
-            for hash_ in (known, gone)
-        ]
-    )
+    git(repository, "init", "-q")
+    git(repository, "commit", "-q", "--allow-empty", "-m", "Begin")
+    known, gone = git(repository, "rev-parse", "HEAD").strip(), "0" * 40
+    for name in (known, gone):
+        commit = Commit(hash=name, action="revert")
+        pipeline.ingest([an_event(name, body=commit, cwd=str(repository))])
     with store.read() as reader:
         complete, bare = (recorded.event.body for recorded in reader.log())
     assert isinstance(complete, Commit)
@@ -335,19 +277,10 @@ def test_a_commit_is_completed_from_the_repository(
     assert bare == Commit(hash=gone, action="revert")
 
 
-def test_a_silent_session_is_ended_once(make_pipeline: Make, store: Store, post: Post) -> None:
-    post("UserPromptSubmit", {"prompt": "why is it slow?"})
-    late = make_pipeline(now_ms=lambda: 1_790_000_000_000 + 31 * 60_000)
-    late.drain()
-    assert [late.close_idle(), late.close_idle()] == [{2}, frozenset()]
-    with store.read() as reader:
-        (session,) = reader.sessions()
-    assert session.status == "idle"
-
-
-def test_a_session_goes_on_over_batches_and_ends(
-    pipeline: Pipeline, store: Store, post: Post
+def test_a_session_goes_on_over_batches_and_ends_or_is_ended_once(
+    pipeline: Pipeline, make_pipeline: Make, store: Store, post: Post
 ) -> None:
+    late = make_pipeline(now_ms=lambda: 1_790_000_000_000 + 31 * 60_000)
     for event, payload in (
         ("UserPromptSubmit", {"prompt": "fix the cart"}),
         ("PostToolUse", bash("pytest")),
@@ -355,51 +288,36 @@ def test_a_session_goes_on_over_batches_and_ends(
     ):
         post(event, payload)
         pipeline.drain()
+    post("UserPromptSubmit", {"prompt": "why is it slow?", "session_id": "s2"})
+    late.drain()
+    assert [late.close_idle(), late.close_idle()] == [{2}, frozenset()]
     with store.read() as reader:
-        (session,) = reader.sessions()
-    assert (session.status, session.events, session.prompts) == ("ended", 3, 1)
+        found = {one.external: (one.status, one.prompts) for one in reader.sessions()}
+    assert found == {"s1": ("ended", 1), "s2": ("idle", 1)}
 
 
-def test_an_end_of_which_nothing_else_is_known_makes_no_session(
+def test_an_end_alone_makes_no_session_and_two_runs_of_a_process_id_are_two(
     pipeline: Pipeline, store: Store
 ) -> None:
-    pipeline.ingest([an_event("a", session="s1", body=SessionEnd(reason="other"))])
-    with store.read() as reader:
-        assert reader.sessions() == []
-    pipeline.ingest([an_event("b", session="s1", body=Prompt("go on"))])
-    pipeline.ingest([an_event("c", session="s1", body=SessionEnd(reason="other"))])
-    with store.read() as reader:
-        assert [session.status for session in reader.sessions()] == ["ended"]
+    def sessions(*bodies: Any) -> list[tuple[str, str]]:
+        pipeline.ingest(
+            [an_event(f"{at}", session="ppid:7@box", body=b, at_ms=at) for at, b in bodies]
+        )
+        with store.read() as reader:
+            return sorted((one.first_prompt, one.status) for one in reader.sessions())
 
-
-def test_process_ids_of_two_runs_are_two_sessions_even_in_one_batch(
-    pipeline: Pipeline, store: Store
-) -> None:
-    def of_process(name: str, body: Any, at_ms: int) -> Event:
-        return an_event(name, session="ppid:7@box", body=body, at_ms=at_ms)
-
-    pipeline.ingest(
-        [
-            of_process("a", Prompt(text="one"), 1000),
-            of_process("b", SessionEnd(), 2000),
-            of_process("c", Prompt(text="two"), 3000),
-        ]
-    )
-    with store.read() as reader:
-        assert sorted(session.first_prompt for session in reader.sessions()) == ["one", "two"]
-
-
-def test_two_hooks_of_cursor_make_one_event(pipeline: Pipeline, store: Store) -> None:
-    native = an_event("a", client="cursor", session="s", route="cursor/afterShellExecution")
-    pipeline.ingest([native])
-    shown_again = msgspec.structs.replace(native, id="b", route="claude-code/PostToolUse")
-    assert pipeline.ingest([shown_again]) == [Receipt(known="a")]
+    assert sessions((1, SessionEnd(reason="other"))) == []
+    one, two = ((1000, Prompt(text="one")), (2000, SessionEnd())), (3000, Prompt(text="two"))
+    assert sessions(*one, two) == [("one", "ended"), ("two", "active")]
 
 
 def test_an_event_that_breaks_the_interpreter_does_not_hold_up_the_rest(
     make_pipeline: Make, store: Store, spool: Spool, post: Post
 ) -> None:
     poison = post("PostToolUse", bash("boom"))
+    with pytest.raises(StoreUnavailable):
+        make_pipeline(store=Faulty(store, poison, StoreUnavailable("disk full"))).drain()
+    assert (spool.depth(), spool.bad()) == (1, 0)
     for n in range(3):
         post("PostToolUse", bash(f"./deploy {n}"))
     drained = make_pipeline(store=Faulty(store, poison, ZeroDivisionError())).drain()
@@ -408,60 +326,25 @@ def test_an_event_that_breaks_the_interpreter_does_not_hold_up_the_rest(
         assert reader.totals().events == 3
 
 
-def test_a_store_that_cannot_write_leaves_the_spool_as_it_is(
-    make_pipeline: Make, store: Store, spool: Spool, post: Post
-) -> None:
-    post("PostToolUse", bash("./deploy"))
-    broken, whole = make_pipeline(store=Full()), make_pipeline()
-    with pytest.raises(StoreUnavailable):
-        broken.drain()
-    assert spool.depth() == 1
-    assert whole.drain().entries == 1
-
-
 def test_a_disk_that_fills_up_amid_poison_leaves_the_rest_in_the_spool(
-    make_pipeline: Make, store: Store, spool: Spool, post: Post
+    make_pipeline: Make, store: Store, spool: Spool, home: Home, post: Post
 ) -> None:
     poison = post("PostToolUse", bash("boom"))
+    broken = ZeroDivisionError(), StoreUnavailable("disk full")
     with pytest.raises(StoreUnavailable):
-        make_pipeline(store=FillingUp(store, poison, ZeroDivisionError())).drain()
+        make_pipeline(store=Faulty(store, poison, *broken)).drain()
     assert (spool.depth(), spool.bad()) == (1, 0)
-
-
-def test_a_spool_that_cannot_set_aside_says_so(
-    pipeline: Pipeline, spool: Spool, home: Home, post: Post
-) -> None:
-    post("PostToolUse", b"{")
     (home.spool / "bad").rmdir()
-    (home.spool / "bad").touch()
+    (home.spool / "bad").touch()  # so that nothing can be set aside
     with pytest.raises(StoreUnavailable, match="spool"):
-        pipeline.drain()
+        make_pipeline(store=Faulty(store, poison, ZeroDivisionError())).drain()
     assert spool.depth() == 1
-
-
-class Full:
-    """A store on a full disk."""
-
-    @contextmanager
-    def write(self) -> Any:
-        raise StoreUnavailable("disk full")
-        yield
-
-
-class FillingUp(Faulty):
-    """A store that breaks at one event, and whose disk is full from then on."""
-
-    def write(self) -> Any:
-        stores = (super().write, Full().write)
-        self._writes = getattr(self, "_writes", 0) + 1
-        return stores[self._writes > 1]()
 
 
 def test_the_branch_is_the_one_that_was_checked_out_then(
-    pipeline: Pipeline, store: Store, spool: Spool, tmp_path: Path
+    pipeline: Pipeline, store: Store, spool: Spool, tmp_path: Path, git: Git
 ) -> None:
-    argv = ["git", "-C", str(tmp_path), "init", "-q", "-b", "now"]
-    subprocess.run(argv, check=True)
+    git(tmp_path, "init", "-q", "-b", "now")
     hashes = {"1" * 40: {"env.git.branch": "topic"}, "2" * 40: {}}
     for hash_, shown in hashes.items():
         fields = {"client": "git", "event": "post-commit", "cwd": str(tmp_path)}
@@ -489,14 +372,6 @@ def test_a_clock_that_jumps_during_a_drain_loses_nothing(
     pipeline.rebuild()
     with store.read() as reader:
         assert {item.id: item.title for item in reader.all_items()} == before
-
-
-def test_whoever_asks_goes_before_each_event(make_pipeline: Make, post: Post) -> None:
-    asked: list[None] = []
-    for number in range(3):
-        post("PostToolUse", bash(f"make step-{number}"))
-    assert make_pipeline(give_way=lambda: asked.append(None)).drain().entries == 3
-    assert len(asked) == 3
 
 
 @pytest.mark.parametrize("is_long", [True, False])
@@ -543,49 +418,22 @@ def changed(folder: Path, *edits: Edit, path: str = "a.py") -> SymbolChanges | N
     return body.symbols
 
 
-def test_a_piece_is_found_in_its_file(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(TEXT)
-    assert changed(tmp_path, Edit(old="step(5)", new="step5()")) == SymbolChanges(changed=("pay",))
+def test_a_piece_is_found_in_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a.py", "notes.unknown"):
+        (tmp_path / name).write_text(TEXT)
+    edit = Edit(old="step(5)", new="step5()")
+    assert changed(tmp_path, edit) == SymbolChanges(changed=("pay",))
+    assert changed(Path(), edit) is None
+    monkeypatch.setattr("observer.ingest.file_changes.read_head", pytest.fail)
+    assert changed(tmp_path, edit, path="notes.unknown") is None  # which has no symbols
 
 
-@pytest.mark.parametrize(
-    ("path", "new"),
-    [
-        pytest.param("a.py", "step", id="at-several-places"),
-        pytest.param("a.py", "gone()", id="not-there-any-more"),
-        pytest.param("a.py", "", id="removed"),
-        pytest.param("gone.py", "step5()", id="gone"),
-        pytest.param("a\0.py", "step5()", id="no-name"),
-        pytest.param("pipe.py", "step5()", id="pipe"),
-        pytest.param("large.py", "step5()", id="large"),
-        pytest.param("folder.py", "step5()", id="folder"),
-    ],
-)
-def test_a_piece_that_is_not_certain_says_nothing(tmp_path: Path, path: str, new: str) -> None:
+def test_a_piece_that_is_not_certain_says_nothing(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(TEXT)
     os.mkfifo(tmp_path / "pipe.py")
     (tmp_path / "large.py").write_text(TEXT + "#" * MOST_BYTES)
     (tmp_path / "folder.py").mkdir()
-    assert changed(tmp_path, Edit(old="a", new=new), path=path) is None
-
-
-def test_without_a_folder_no_file_is_read() -> None:
-    assert changed(Path(), Edit(old="a", new="b")) is None
-
-
-def test_what_has_no_symbols_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "notes.unknown").write_text(TEXT)
-    monkeypatch.setattr("observer.ingest.file_changes.read_head", pytest.fail)
-    assert changed(tmp_path, Edit(old="step(5)", new="step5()"), path="notes.unknown") is None
-
-
-@pytest.mark.parametrize(
-    "body", [Approve(item=400), Undo(item=400), Revise(item=400, title="x"), Forget(item=400)]
-)
-def test_what_points_at_nothing_changes_nothing(
-    pipeline: Pipeline, store: Store, body: AnyBody
-) -> None:
-    (note,) = pipeline.ingest([an_event("a", body=Remember(content="Use tokens"))])
-    (receipt,) = pipeline.ingest([an_event("b", body=body, author="person")])
-    assert receipt.item is None
-    assert [item.id for item in items_of(store)] == [note.item]
+    for new in ("step", "gone()", ""):  # at several places, not there any more, removed
+        assert changed(tmp_path, Edit(old="a", new=new)) is None
+    for path in ("gone.py", "a\0.py", "pipe.py", "large.py", "folder.py"):
+        assert changed(tmp_path, Edit(old="a", new="step5()"), path=path) is None

@@ -118,18 +118,12 @@ def taken(*names: str, subject: str = "Round totals") -> Commit:
     return Commit(hash="c" * 40, subject=subject, files=files)
 
 
-def test_a_session_says_when_its_files_were_not_committed(shop: Shop) -> None:
+def test_a_session_says_when_its_files_were_not_committed_until_anybody_did(shop: Shop) -> None:
     shop.edit("cart.py", "price.py")
-    assert shop.summary().next_steps == (
-        "No commit known at 2026-09-21 14:13 UTC: price.py and cart.py."
-    )
+    files = "price.py and cart.py."
+    assert shop.summary().next_steps == f"No commit known at 2026-09-21 14:13 UTC: {files}"
     shop.tell(SessionEnd())
-    assert shop.summary().next_steps == f"Not committed {AT}: price.py and cart.py."
-
-
-def test_a_later_commit_by_anybody_corrects_the_summary(shop: Shop) -> None:
-    shop.edit("cart.py", "price.py")
-    shop.tell(SessionEnd())
+    assert shop.summary().next_steps == f"Not committed {AT}: {files}"
     shop.tell(taken("cart.py", "other.py"), session="")
     assert shop.summary().next_steps == f"Not committed {AT}: price.py."
     assert "Taken in by later commits: Round totals (cccccccccc)." in shop.summary().completed
@@ -163,17 +157,25 @@ def test_another_commit_corrects_nothing(shop: Shop, commit: Commit, ago_ms: int
     assert shop.summary().next_steps == f"Not committed {AT}: cart.py."
 
 
-def test_changes_of_long_ago_are_not_looked_for(shop: Shop) -> None:
+def test_what_was_long_ago_is_neither_looked_for_nor_asked_of_git_now(shop: Shop) -> None:
     shop.edit("cart.py", ago_ms=OLD_MS + MINUTE_MS)
     shop.tell(taken("cart.py"), session="")
     assert "cart.py" in shop.summary().next_steps
+    shop.commit()
+    shop.tell(SessionEnd(), ago_ms=9 * MINUTE_MS)
+    assert "cart.py" in shop.summary().next_steps
 
 
-def test_git_is_asked_when_a_session_ends(shop: Shop) -> None:
+def test_git_is_asked_when_a_session_ends_and_a_rebuild_says_the_same(shop: Shop) -> None:
     shop.edit("cart.py", "price.py")
     shop.git("checkout", "cart.py")  # by the person, whom no hook heard
     shop.tell(SessionEnd())
     assert shop.summary().next_steps == f"Not committed {AT}: price.py."
+    shop.tell(taken("price.py"), session="")
+    before = shop.summary()
+    shop.git("stash")
+    shop.pipeline.rebuild()
+    assert shop.summary() == before
 
 
 def test_git_is_asked_when_a_session_falls_silent(shop: Shop, make_pipeline: Make) -> None:
@@ -186,29 +188,16 @@ def test_git_is_asked_when_a_session_falls_silent(shop: Shop, make_pipeline: Mak
     assert shop.summary().next_steps == f"Not committed {AT}: price.py."
 
 
-def test_what_git_says_now_is_not_shown_of_an_end_of_long_ago(shop: Shop) -> None:
-    shop.edit("cart.py", ago_ms=10 * MINUTE_MS)
-    shop.commit()
-    shop.tell(SessionEnd(), ago_ms=9 * MINUTE_MS)
-    assert "cart.py" in shop.summary().next_steps
-
-
-def test_an_end_that_begins_a_session_asks_nothing(
+def test_git_is_not_asked_by_an_end_that_begins_a_session_nor_where_it_is_broken(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(
-        "observer.ingest.append.uncommitted_paths", lambda root, *_, **__: asked.append(root)
-    )
-    shop.tell(SessionEnd())
-    shop.tell(SessionEnd(), session="two")
-    assert asked == []
-
-
-def test_where_git_cannot_be_asked_no_commit_is_known(shop: Shop) -> None:
-    shop.edit("cart.py")
+    with monkeypatch.context() as patched:
+        patched.setattr("observer.ingest.append.uncommitted_paths", pytest.fail)
+        shop.tell(SessionEnd())
+        shop.tell(SessionEnd(), session="two")
+    shop.edit("cart.py", session="three")
     (shop.root / ".git" / "HEAD").write_text("broken")
-    shop.tell(SessionEnd(), branch="main")
+    shop.tell(SessionEnd(), branch="main", session="three")
     assert shop.summary().next_steps == f"No commit known {AT}: cart.py."
 
 
@@ -230,17 +219,6 @@ def test_a_plan_is_open_until_a_session_begins_it(shop: Shop, prompt: str, next_
     assert f"Planned: Half even{suffix}." in shop.summary().completed
 
 
-def test_a_rebuild_says_the_same(shop: Shop) -> None:
-    shop.edit("cart.py", "price.py")
-    shop.git("checkout", "cart.py")
-    shop.tell(SessionEnd())
-    shop.tell(taken("price.py"), session="")
-    before = shop.summary()
-    shop.git("stash")
-    shop.pipeline.rebuild()
-    assert shop.summary() == before
-
-
 @pytest.mark.parametrize("command", ["checkout -- .", "restore cart.py", "reset --hard"])
 def test_what_somebody_else_discarded_is_not_left(shop: Shop, command: str) -> None:
     shop.edit("cart.py")
@@ -250,26 +228,24 @@ def test_what_somebody_else_discarded_is_not_left(shop: Shop, command: str) -> N
     assert shop.summary().next_steps == ""
 
 
-@pytest.mark.parametrize(
-    "command", ["git restore price.py", "git restore --staged .", "cd sub && git restore ."]
-)
-def test_what_somebody_else_discarded_beside_it_changes_nothing(shop: Shop, command: str) -> None:
-    shop.edit("cart.py")
-    shop.tell(Command(command=command, exit_code=0), session="of a shell")
-    assert "cart.py" in shop.summary().next_steps
-
-
-def test_what_is_discarded_in_another_work_tree_is_still_here(shop: Shop, tmp_path: Path) -> None:
+def test_what_somebody_else_discarded_elsewhere_changes_nothing(shop: Shop, tmp_path: Path) -> None:
     shop.edit("cart.py")
     shop.git("worktree", "add", "-q", str(tmp_path / "second"))
-    here, shop.root = shop.root, tmp_path / "second"
-    shop.tell(Command(command="git restore .", exit_code=0), session="of a shell")
-    shop.root = here
-    assert "cart.py" in shop.summary().next_steps
+    here = shop.root
+    for command, root in (
+        ("git restore price.py", here),
+        ("git restore --staged .", here),
+        ("cd sub && git restore .", here),
+        ("git restore .", tmp_path / "second"),
+    ):
+        shop.root = root
+        shop.tell(Command(command=command, exit_code=0), session="of a shell")
+        assert "cart.py" in shop.summary().next_steps
 
 
 # --- what git took back is not said to be done ---------------------------------------------------
 
+ASKED = Prompt(text="count from one in the cart")
 BY = pytest.mark.parametrize("by", ["one", "another"])
 
 
@@ -279,7 +255,7 @@ BY = pytest.mark.parametrize("by", ["one", "another"])
                 "git reset -q --hard", "git checkout HEAD -- cart.py"],
 )  # fmt: skip
 def test_discarded_changes_are_not_done(shop: Shop, command: str, by: str) -> None:
-    shop.tell(Prompt(text="count from one in the cart"))
+    shop.tell(ASKED)
     shop.edit("cart.py")
     shop.run(command, by)
     assert shop.summary().completed == ""
@@ -290,7 +266,7 @@ def test_discarded_changes_are_not_done(shop: Shop, command: str, by: str) -> No
 @BY
 @pytest.mark.parametrize("command", ["git reset -q HEAD~1", "git reset -q --soft HEAD~1"])
 def test_an_uncommitted_commit_is_not_done(shop: Shop, command: str, by: str) -> None:
-    shop.tell(Prompt(text="count from one in the cart"))
+    shop.tell(ASKED)
     shop.edit("cart.py")
     shop.committed("Count from one")
     shop.run(command, by)
@@ -303,7 +279,7 @@ def test_an_uncommitted_commit_is_not_done(shop: Shop, command: str, by: str) ->
 @BY
 @pytest.mark.parametrize("command", ["git reset --hard HEAD~1", "git revert --no-edit HEAD"])
 def test_a_commit_that_is_taken_back_is_not_done(shop: Shop, command: str, by: str) -> None:
-    shop.tell(Prompt(text="count from one in the cart"))
+    shop.tell(ASKED)
     shop.edit("cart.py")
     shop.committed("Count from one")
     shop.run(command, by)
@@ -320,7 +296,7 @@ def test_a_commit_that_is_taken_back_is_not_done(shop: Shop, command: str, by: s
 
 @pytest.mark.parametrize("by", ["", "one"])
 def test_an_amended_commit_has_its_new_name(shop: Shop, by: str) -> None:
-    shop.tell(Prompt(text="count from one in the cart"))
+    shop.tell(ASKED)
     shop.edit("cart.py")
     old = shop.committed("Count from one", session=by)
     said = shop.summary().completed
@@ -334,7 +310,7 @@ def test_an_amended_commit_has_its_new_name(shop: Shop, by: str) -> None:
 
 @BY
 def test_a_commit_of_the_session_taken_back_by_another_is_not_taken_in(shop: Shop, by: str) -> None:
-    shop.tell(Prompt(text="count from one in the cart"))
+    shop.tell(ASKED)
     shop.edit("cart.py")
     shop.committed("Count from one", session="")
     shop.run("git reset -q --hard HEAD~1", by)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from observer.core.events import (
     AnyBody,
@@ -30,7 +32,7 @@ from observer.core.events import (
     Triage,
     Undo,
 )
-from observer.core.model import Item, item_id
+from observer.core.model import Enrichment, Item, item_id
 from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import find
 from observer.ingest.pipeline import Pipeline
@@ -108,10 +110,9 @@ def test_rebuilt_equals_live(steps: list[tuple[AnyBody, str]], cut: int) -> None
 
 def _may_come(event: Event, store: SqliteStore) -> bool:
     """Nobody writes about, or forgets, an item that is not there yet."""
-    if not isinstance(event.body, Enriched | Forget):
-        return True
     with store.read() as reader:
-        return bool(reader.items([event.body.item]))
+        of = event.body.item if isinstance(event.body, Enriched | Forget) else None
+        return of is None or bool(reader.items([of]))
 
 
 def everything(store: SqliteStore) -> Any:
@@ -130,18 +131,15 @@ Tell = Callable[..., None]
 @pytest.fixture
 def tell(pipeline: Pipeline, folder: Path) -> Tell:
     """Store what happened, one after the other, each in its own transaction."""
-    shown: list[AnyBody] = []
+    numbers = count(1)
 
     def store(*bodies: AnyBody, at_once: bool = False) -> None:
         events = []
-        for body in bodies:
-            shown.append(body)
+        for body, number in zip(bodies, numbers, strict=False):
             session = "" if isinstance(body, Enriched | Forget) else "s1"
-            at_ms = NOW_MS + len(shown) * 1000
-            name = f"e{len(shown)}"
-            events.append(
-                Event(id=name, at_ms=at_ms, client="c", body=body, session=session, cwd=str(folder))
-            )
+            about = {"client": "c", "session": session, "cwd": str(folder)}
+            at_ms = NOW_MS + number * 1000
+            events.append(Event(id=f"e{number}", at_ms=at_ms, body=body, **about))
         for batch in [events] if at_once else [[event] for event in events]:
             pipeline.ingest(batch)
 
@@ -160,16 +158,19 @@ def items(store: Store) -> dict[int, Item]:
 WORK = (Prompt(text="fix the cart"), Command(command="pytest", exit_code=1, output="1 failed"))
 
 
+def wrote(store: Store) -> Enrichment:
+    found = items(store)[SUMMARY].enrichment
+    assert found
+    return found
+
+
 @pytest.mark.parametrize("at_once", [True, False])
 def test_it_is_kept_with_the_summary(tell: Tell, store: Store, at_once: bool) -> None:
-    tell(*WORK, written(), at_once=at_once)
-    wrote = items(store)[SUMMARY].enrichment
-    assert wrote
-    assert (wrote.model, wrote.narrative, wrote.at_ms) == (
-        "tiny",
-        "The cart lost a lock.",
-        NOW_MS + 3000,
-    )
+    tell(*WORK, written(), written(item=999), at_once=at_once)
+    assert 999 not in items(store)
+    found = wrote(store)
+    assert (found.model, found.at_ms) == ("tiny", NOW_MS + 3000)
+    assert found.narrative == "The cart lost a lock."
 
 
 def test_the_items_own_words_stay_and_the_newest_that_was_written(tell: Tell, store: Store) -> None:
@@ -179,43 +180,24 @@ def test_the_items_own_words_stay_and_the_newest_that_was_written(tell: Tell, st
     after = items(store)[SUMMARY]
     assert (after.narrative, after.summary) == (before.narrative, before.summary)
     tell(Command(command="make", exit_code=0), SessionEnd())  # the session goes on
-    wrote = items(store)[SUMMARY].enrichment
-    assert wrote
-    assert wrote.narrative == "It was a race."
-
-
-def test_what_was_forgotten_stays_so(tell: Tell, store: Store) -> None:
-    tell(*WORK, Forget(item=SUMMARY), written())
+    assert wrote(store).narrative == "It was a race."
+    tell(Forget(item=SUMMARY), written())
     assert SUMMARY not in items(store)
 
 
-def test_about_what_does_not_exist_nothing_is_kept(tell: Tell, store: Store) -> None:
-    tell(*WORK, written(item=999))
-    assert 999 not in items(store)
-
-
-def test_it_is_one_line_a_field_of_bounded_length(tell: Tell, store: Store) -> None:
-    body = Enriched(
-        item=SUMMARY,
-        model="m" * 999,
-        as_of_ms=1,
-        narrative="a\n\x1b[2J" + "b" * 9999,
-        learned="c" * 9999,
-        concepts=("d", "d", "", *map(str, range(99))),
-    )
-    tell(*WORK, body)
-    wrote = items(store)[SUMMARY].enrichment
-    assert wrote
-    assert wrote.narrative.isprintable()
-    assert (len(wrote.narrative), len(wrote.learned), len(wrote.model)) == (1200, 600, 100)
-    assert (wrote.concepts[0], len(wrote.concepts)) == ("d", 8)
-
-
-def test_it_holds_no_secret(tell: Tell, store: Store) -> None:
-    tell(*WORK, written(text="the key is AKIA" + "Q3EGRIHJ7KXW2M4T"))
-    wrote = items(store)[SUMMARY].enrichment
-    assert wrote
-    assert "AKIA" not in wrote.narrative
+def test_it_is_one_line_a_field_of_bounded_length_and_holds_no_secret(
+    tell: Tell, store: Store
+) -> None:
+    key = "AKIA" + "Q3EGRIHJ7KXW2M4T"
+    text = f"the key is {key}\n\x1b[2J" + "b" * 9999
+    concepts = ("d", "d", "", *map(str, range(99)))
+    body = Enriched(item=SUMMARY, model="m" * 999, as_of_ms=1, narrative=text)
+    tell(*WORK, replace(body, learned="c" * 9999, concepts=concepts))
+    found = wrote(store)
+    assert found.narrative.isprintable()
+    assert "AKIA" not in found.narrative
+    assert (len(found.narrative), len(found.learned), len(found.model)) == (1200, 600, 100)
+    assert (found.concepts[0], len(found.concepts)) == ("d", 8)
 
 
 SOON_MS = 1_790_000_000_000
@@ -243,58 +225,42 @@ def a_note(number: int, content: str, *, key: str = "") -> Event:
     return Event(id=f"n{number}", at_ms=SOON_MS, client="observer", body=body)
 
 
-def test_what_is_drained_has_its_vectors_after_the_commit(
+def test_what_is_stored_has_its_vectors_after_the_commit_and_after_a_rebuild(
     embedding: Pipeline, store: Store, model: LazyModel, post: Post
 ) -> None:
     for n in range(3):
         post("UserPromptSubmit", {"prompt": f"Deploy to target {n} now", "session_id": f"s{n}"})
     embedding.drain()
-    assert vectors(store, model) == model.made(items_of(store))
-    assert len(items_of(store)) >= 3
-
-
-def test_a_record_has_no_vector_and_is_not_waited_for(
-    embedding: Pipeline, store: Store, model: LazyModel, post: Post
-) -> None:
-    post("PostToolUse", bash("./deploy x"))
-    embedding.drain()
-    (record,) = (item.id for item in items_of(store) if item.kind == "record")
-    assert vectors(store, model)[record] is None
-    assert embedding.embed(0, limit=9) == 0
-
-
-def test_what_a_front_tells_has_its_vector_and_a_change_another_one(
-    embedding: Pipeline, store: Store, model: LazyModel
-) -> None:
     embedding.ingest([a_note(1, "use builders")])
-    before = vectors(store, model)
+    first = vectors(store, model)
     embedding.ingest([a_note(2, "factories of widgets", key="k1")])
-    after = vectors(store, model)
-    assert list(before) == list(after)
-    assert before != after == model.made(items_of(store))
+    made = vectors(store, model)
+    assert list(first) == list(made)
+    assert first != made == model.made(items_of(store))
+    assert len(made) >= 4
+    embedding.rebuild()
+    assert vectors(store, model) == made
 
 
-def test_what_is_forgotten_has_no_vector(
-    embedding: Pipeline, store: Store, model: LazyModel
+def embed(pipeline: Pipeline, after: int) -> int:
+    made = pipeline.embedded(after, limit=2)
+    pipeline.keep_embedded(made)
+    return made.last_change
+
+
+def test_what_is_forgotten_or_a_record_has_no_vector_and_is_not_waited_for(
+    embedding: Pipeline, store: Store, model: LazyModel, post: Post
 ) -> None:
     (receipt,) = embedding.ingest([a_note(1, "use builders")])
     forget = Event(id="f", at_ms=SOON_MS, client="observer", body=Forget(item=receipt.item or 0))
     embedding.ingest([forget])
     with store.read() as reader:
         assert reader.vectors() == {}
-
-
-def test_a_rebuild_gives_the_same_vectors(
-    embedding: Pipeline, store: Store, model: LazyModel, post: Post
-) -> None:
-    for n in range(4):
-        post("UserPromptSubmit", {"prompt": f"Deploy to target {n} now", "session_id": f"s{n}"})
+    post("PostToolUse", bash("./deploy x"))
     embedding.drain()
-    embedding.ingest([a_note(1, "use builders"), a_note(2, "never on Fridays")])
-    before = vectors(store, model)
-    embedding.rebuild()
-    assert vectors(store, model) == before
-    assert None not in before.values()
+    (record,) = (item.id for item in items_of(store) if item.kind == "record")
+    assert vectors(store, model)[record] is None
+    assert embed(embedding, 0) == 0
 
 
 def test_what_has_no_vector_gets_one_in_portions(
@@ -303,28 +269,20 @@ def test_what_has_no_vector_gets_one_in_portions(
     pipeline.ingest([a_note(n, f"rule {n}") for n in range(5)])
     assert set(vectors(store, model).values()) == {None}
     after, rounds = 0, 0
-    while (then := embedding.embed(after, limit=2)) != after:
+    while (then := embed(embedding, after)) != after:
         after, rounds = then, rounds + 1
     assert rounds == 3
     assert vectors(store, model) == model.made(items_of(store))
 
 
-def test_without_a_model_nothing_is_embedded_or_dropped(pipeline: Pipeline, store: Store) -> None:
-    pipeline.ingest([a_note(1, "use builders")])
-    with store.write() as writer:
-        writer.put_vectors("m", {items_of(store)[0].id: b"1234"})
-    assert pipeline.embed(7, limit=9) == 7
-    pipeline.drop_other_vectors()
-    with store.read() as reader:
-        assert reader.vectors() == {"m": 1}
-
-
-def test_the_vectors_of_other_models_are_dropped(
-    embedding: Pipeline, store: Store, model: LazyModel
+def test_the_vectors_of_other_models_are_dropped_but_none_without_a_model(
+    pipeline: Pipeline, embedding: Pipeline, store: Store, model: LazyModel
 ) -> None:
     embedding.ingest([a_note(1, "use builders")])
     with store.write() as writer:
-        writer.put_vectors("other", {items_of(store)[0].id: b"1234"})
-    embedding.drop_other_vectors()
-    with store.read() as reader:
-        assert reader.vectors() == {model.id: 1}
+        writer.put_vectors("m", {items_of(store)[0].id: b"1234"})
+    assert embed(pipeline, 7) == 7
+    for drops, left in ((pipeline, {"m": 1, model.id: 1}), (embedding, {model.id: 1})):
+        drops.drop_other_vectors()
+        with store.read() as reader:
+            assert reader.vectors() == left

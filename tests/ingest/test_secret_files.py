@@ -41,35 +41,19 @@ def kept(body: AnyBody, files: SecretFiles | None = None, entry: bytes = b"") ->
     return (files or SecretFiles()).without_text(event, entry).body
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        *(
-            "a/.env",
-            ".env.production",
-            "/etc/ssl/site.pem",
-            "~/.ssh/id_ed25519",
-            "C:\\Users\\a\\.npmrc",
-        ),
-        *("~/.kube/config", "infra/terraform.tfstate", ".netrc", "x.kubeconfig"),
-        *("~/.erlang.cookie", "/etc/ppp/chap-secrets", "/etc/ipsec.secrets", "~/.s3cfg"),
-        *(".vault_pass.txt", "/etc/postfix/sasl_passwd", "~/.smbcredentials", "/etc/shadow"),
-        *("/etc/wireguard/wg0.conf", "client_secret_7.json", "~/.config/gh/hosts.yml"),
-    ],
-)
-def test_a_secret_file_is_known_by_its_name(path: str) -> None:
-    assert is_secret_file(path)
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        *(".env.example", "id_rsa.pub", "environment.py", "src/config", "id_generator.py", ""),
-        *("id_ed25519_work.pub", "src/shadow", "k8s-secrets.yaml", "conf/wg0.conf", "hosts.yml"),
-    ],
-)
-def test_another_file_is_none(path: str) -> None:
-    assert not is_secret_file(path)
+def test_a_secret_file_is_known_by_its_name() -> None:
+    secret = """
+    a/.env .env.production /etc/ssl/site.pem ~/.ssh/id_ed25519 C:\\Users\\a\\.npmrc ~/.kube/config
+    infra/terraform.tfstate .netrc x.kubeconfig ~/.erlang.cookie /etc/ppp/chap-secrets ~/.s3cfg
+    /etc/ipsec.secrets .vault_pass.txt /etc/postfix/sasl_passwd ~/.smbcredentials /etc/shadow
+    /etc/wireguard/wg0.conf client_secret_7.json ~/.config/gh/hosts.yml
+    """
+    others = """
+    .env.example id_rsa.pub environment.py src/config id_generator.py id_ed25519_work.pub
+    src/shadow k8s-secrets.yaml conf/wg0.conf hosts.yml
+    """
+    assert [path for path in secret.split() if not is_secret_file(path)] == []
+    assert [path for path in ("", *others.split()) if is_secret_file(path)] == []
 
 
 @pytest.mark.parametrize(
@@ -98,42 +82,47 @@ def test_the_text_goes_and_its_values_are_known(body: AnyBody, left: AnyBody) ->
     assert redact_text(f"does {VALUE} work?") == "does [redacted:known-secret] work?"
 
 
-def test_what_a_client_read_is_known_though_no_event_holds_it() -> None:
+def test_what_a_client_read_is_known_though_no_event_holds_it(
+    pipeline: Pipeline, post: Post
+) -> None:
     entry = b"OBS1\0client=c\0\0" + json.encode({"tool_response": [{"content": ENV, "n": 1}]})
     body = FileRead(paths=("/a/.env",))
     assert kept(body, entry=entry) is body
     assert redact_text(f"does {VALUE} work?") == "does [redacted:known-secret] work?"
+    said = {"file": {"filePath": "/a/.env", "content": ENV.replace(VALUE, VALUE[::-1])}}
+    read = {"tool_name": "Read", "tool_input": {"file_path": "/a/.env"}, "tool_response": said}
+    post("PostToolUse", read)
+    pipeline.drain()  # known in the next session too
+    assert redact_text(f"does {VALUE[::-1]} work?") == "does [redacted:known-secret] work?"
 
 
-def test_a_result_without_its_call_is_left_out_as_well() -> None:
-    files = SecretFiles()
-    assert kept(Intent(tool="sh", of=Command(command="cat .env")), files)
-    assert kept(Outcome(tool="sh", output=ENV), files) == Outcome(tool="sh", output=LEFT_OUT)
-    assert kept(Outcome(tool="sh", output="ok"), files) == Outcome(tool="sh", output="ok")
+def test_a_result_without_its_call_is_left_out_while_such_a_call_may_wait() -> None:
+    files, bare = SecretFiles(), Outcome(tool="sh", output=LEFT_OUT)
+    read, ok = Intent(tool="sh", of=Command(command="cat .env")), Outcome(tool="sh", output="ok")
+    kept(read, files)
+    assert kept(Outcome(tool="sh", output=ENV), files) == bare
+    assert kept(ok, files) == ok
+    kept(Intent(tool="sh", of=Command(command="sleep 9; make")), files)  # beside another one
+    kept(read, files)
+    both = [kept(Outcome(tool="sh", output=said), files) for said in (ENV, "built")]
+    assert both == [bare, bare]
+    assert kept(ok, files) == ok
+    kept(read, files)
+    kept(Prompt(text="go on"), files)  # which ends the wait for what never came
+    assert kept(ok, files) == ok
 
 
-def test_no_result_is_kept_while_such_a_call_runs_beside_another() -> None:
-    files = SecretFiles()
-    kept(Intent(tool="sh", of=Command(command="sleep 9; make")), files)
-    kept(Intent(tool="sh", of=Command(command="cat .env")), files)
-    first, second = (kept(Outcome(tool="sh", output=said), files) for said in (ENV, "built"))
-    assert first == second == Outcome(tool="sh", output=LEFT_OUT)
-    assert kept(Outcome(tool="sh", output="ok"), files) == Outcome(tool="sh", output="ok")
-
-
-def test_a_prompt_ends_the_wait_for_a_result_that_never_came() -> None:
-    files = SecretFiles()
-    kept(Intent(tool="sh", of=Command(command="cat .env")), files)
-    kept(Prompt(text="go on"), files)
-    assert kept(Outcome(tool="sh", output="ok"), files) == Outcome(tool="sh", output="ok")
-
-
-def test_the_next_lines_of_a_key_are_not_kept() -> None:
+def test_the_next_lines_of_a_key_are_not_kept_but_of_the_oldest() -> None:
     files = SecretFiles()
     head = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUA\n"
     kept(Command(command="head -2 keys/deploy", output=head), files)
     more = Command(command="sed -n 3,4p keys/deploy", output="AAAAMwAAAAtzc2gtZWQyNTUxOQ\n")
     assert kept(more, files) == Command(command=more.command, output=LEFT_OUT)
+    for number in range(1_001):
+        kept(FileWrite(path=f"k{number}", content="-----BEGIN PRIVATE KEY-----\nMIIE"), files)
+    first, last = (FileWrite(path=f"k{number}", content="AAAA") for number in (0, 1_000))
+    assert kept(first, files) is first
+    assert kept(last, files) == FileWrite(path=last.path, content=LEFT_OUT)
 
 
 @pytest.mark.parametrize(
@@ -168,23 +157,3 @@ def test_a_digest_that_git_knows_is_not_remembered(
     post("UserPromptSubmit", {"prompt": f"DEPLOY_TOKEN={commit}\nAPI_TOKEN={other}"})
     pipeline.drain()
     assert redact_text(f"{commit} or {other}") == f"{commit} or [redacted:known-secret]"
-
-
-def test_what_was_read_in_a_session_is_known_in_the_next(pipeline: Pipeline, post: Post) -> None:
-    said = {"file": {"filePath": "/a/.env", "content": ENV}}
-    post(
-        "PostToolUse",
-        {"tool_name": "Read", "tool_input": {"file_path": "/a/.env"}, "tool_response": said},
-    )
-    pipeline.drain()
-    assert redact_text(f"does {VALUE} work?") == "does [redacted:known-secret] work?"
-
-
-def test_the_oldest_keys_are_no_longer_followed() -> None:
-    files = SecretFiles()
-    head = "-----BEGIN PRIVATE KEY-----\nMIIE"
-    for number in range(1_001):
-        kept(FileWrite(path=f"k{number}", content=head), files)
-    first, last = (FileWrite(path=f"k{number}", content="AAAA") for number in (0, 1_000))
-    assert kept(first, files) is first
-    assert kept(last, files) == FileWrite(path=last.path, content=LEFT_OUT)

@@ -92,10 +92,6 @@ def test_what_looks_drawn_goes_where_only_secrets_stand(text: str) -> None:
     assert "[redacted:" in cleaned
 
 
-def test_what_was_recognised_once_goes_wherever_it_stands_in_the_text() -> None:
-    assert DRAWN not in redact_text(f"API_TOKEN={DRAWN}\nlogin as {DRAWN}, or ask")
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -145,11 +141,8 @@ FOOT = "-----END RSA PRIV" + "ATE KEY-----"
         pytest.param("".join(f"+{line}\n" for line in LINES.split("\n")), id="middle-in-a-diff"),
     ],
 )
-def test_lines_of_a_key_go_without_their_header(text: str) -> None:
+def test_lines_of_a_key_go_without_their_header_but_not_of_what_is_public(text: str) -> None:
     assert DRAWN[9:20] not in redact_text(text)
-
-
-@pytest.mark.parametrize("label", ["CERTIFICATE", "PGP SIGNATURE"])
-def test_lines_of_what_is_public_stay(label: str) -> None:
-    text = f"-----BEGIN {label}-----\n{LINES}\n-----END {label}-----"
-    assert redact_text(text) == text
+    for label in ("CERTIFICATE", "PGP SIGNATURE"):
+        public = f"-----BEGIN {label}-----\n{LINES}\n-----END {label}-----"
+        assert redact_text(public) == public

@@ -9,7 +9,6 @@ import pytest
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Enrichment, Item, LlmUsage, Session, item_uuid
 from observer.store.interface import Store
-from observer.store.items import _LARGE, _SUMMARIES
 
 WROTE = Enrichment(model="m", at_ms=9, as_of_ms=2, narrative="It was a race.", concepts=("mutex",))
 
@@ -33,25 +32,21 @@ def waiting(store: Store) -> list[int]:
 def put(
     store: Store, *items: Item, over: tuple[int, ...] = (), open_ones: tuple[int, ...] = ()
 ) -> None:
+    of = dict.fromkeys(open_ones, "active") | dict.fromkeys(over, "ended")
     with store.write() as writer:
         writer.put_items(items)
-        for status, ids in (("ended", over), ("active", open_ones)):
-            for number in ids:
-                writer.put_session(
-                    Session(
-                        id=number,
-                        external=str(number),
-                        client="c",
-                        project_id=UNASSIGNED,
-                        status=status,
-                    )
-                )
+        for number, status in of.items():
+            given: Any = {"id": number, "external": str(number), "status": status}
+            writer.put_session(Session(client="c", project_id=UNASSIGNED, **given))
 
 
 def test_summaries_wait_first_and_the_newest_of_each(store: Store) -> None:
-    summaries = a_summary(9, session=1), a_summary(13, session=2)
-    put(store, an_item(4), *summaries, an_item(12), over=(1, 2))
-    assert waiting(store) == [13, 9, 12, 4]
+    changed = a_summary(9, session=1, enrichment=WROTE, updated_ms=3)
+    put(store, an_item(4), changed, a_summary(13, session=2), an_item(12), over=(1, 2))
+    put(store, an_item(16, project_id=None))
+    assert waiting(store) == [13, 9, 16, 12, 4]
+    with store.read() as reader:
+        assert [item.id for item in reader.unenriched(limit=9, without=[UNASSIGNED])] == [16]
 
 
 @pytest.mark.parametrize(
@@ -70,33 +65,12 @@ def test_nothing_else_waits(store: Store, item: Item) -> None:
     assert waiting(store) == []
 
 
-def test_a_summary_that_has_changed_since_waits_again(store: Store) -> None:
-    put(store, a_summary(4, session=1, enrichment=WROTE, updated_ms=3), over=(1,))
-    assert waiting(store) == [4]
-
-
-@pytest.mark.parametrize(
-    ("condition", "index"), [(_SUMMARIES, "item_summary"), (_LARGE, "item_large")]
-)
-def test_what_waits_is_looked_up_in_its_index(store: Store, condition: str, index: str) -> None:
-    with store.read() as reader:
-        plan = reader._rows(  # type: ignore[attr-defined]  # how this engine would go about it
-            f"EXPLAIN QUERY PLAN SELECT uuid FROM item WHERE {condition} ORDER BY created_ms DESC"
-        )
-    assert f"USING INDEX {index}" in plan[0][-1]
-
-
-def test_what_was_written_is_shown_by_item(store: Store) -> None:
+def test_what_was_written_is_shown_by_item_and_found_by_its_words(store: Store) -> None:
     put(store, an_item(4, enrichment=WROTE), an_item(8))
     with store.read() as reader:
         assert reader.enrichments([4, 8, 12]) == {4: WROTE}
-
-
-@pytest.mark.parametrize("words", ["race", "concepts : mutex", "narrative : race"])
-def test_what_was_written_is_found_by_its_words(store: Store, words: str) -> None:
-    put(store, an_item(4, enrichment=WROTE))
-    with store.read() as reader:
-        assert reader.match(words, Filters(), limit=9) == [4]
+        for words in ("race", "concepts : mutex", "narrative : race"):
+            assert reader.match(words, Filters(), limit=9) == [4]
 
 
 def test_spending_adds_up_by_day_and_can_be_given_back(store: Store) -> None:
@@ -111,9 +85,3 @@ def test_spending_adds_up_by_day_and_can_be_given_back(store: Store) -> None:
         assert reader.spending("2026-11-21") == LlmUsage(requests=1)
         assert reader.spending("2026-11-22") == LlmUsage(tokens=600, requests=1)
         assert reader.spending("2026-11-23") == LlmUsage()
-
-
-def test_nothing_waits_of_projects_that_are_left_out(store: Store) -> None:
-    put(store, an_item(1), an_item(5, project_id=None))
-    with store.read() as reader:
-        assert [item.id for item in reader.unenriched(limit=9, without=[UNASSIGNED])] == [5]

@@ -16,7 +16,7 @@ LINES = Path(__file__).parents[2] / "observer/store/sql/sqlite/fingerprints.txt"
 
 def lines(folder: Path) -> Iterator[str]:
     """Yield for each migration the line that it must have: name, statements, schema after it."""
-    unproven = [[Migration(step.number, step.name, step.sql)] for step in migrations("sqlite")]
+    unproven = [[Migration(step.number, step.name, step.sql)] for step in migrations()]
     for steps in accumulate(unproven):
         last, path = steps[-1], folder / f"{len(steps)}.db"
         SqliteStore(path, steps=steps).close()

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.events import Command, Event
 from observer.core.filters import Filters
-from observer.core.model import UNASSIGNED, Item, Link, Recorded, Session
+from observer.core.model import UNASSIGNED, Item, Recorded, Session
 from observer.store.connection import NumberedConnection
 from observer.store.database import SqliteStore
 from observer.store.migrations import PACKED, Migration, migrations
@@ -29,7 +29,7 @@ from observer.store.purging import APPEND
 from observer.store.reader import StoreReader
 from observer.store.rows import EVENT_COLUMNS, checksum, marks, recorded_row
 
-NEWEST = migrations("sqlite")[-1].number
+NEWEST = migrations()[-1].number
 LATER = Migration(99, "later", "CREATE TABLE later (id INTEGER)")
 BROKEN = Migration(100, "broken", "CREATE TABLE half (id INTEGER); SELECT nonsense")
 
@@ -46,7 +46,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "state" / "observer.db"
 
 
-def test_the_database_is_private(path: Path) -> None:
+@pytest.mark.parametrize("name", ["observer.db", "ob?server#1%20.db", "ümläut db"])
+def test_the_database_is_private_whatever_its_name(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "state" / name
     SqliteStore(path).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -95,58 +97,31 @@ def test_threads_that_open_it_at_once_leave_the_process_its_file_mode_mask(
 
 
 def test_every_column_has_a_comment() -> None:
-    everything = "".join(step.sql for step in migrations("sqlite"))
+    everything = "".join(step.sql for step in migrations())
     for table in everything.split("CREATE TABLE")[1:]:
         columns = re.findall(r"^    [a-z]\w* .*", table.split("\n)")[0], re.MULTILINE)
         assert columns
         assert [column for column in columns if "--" not in column] == []
 
 
-def test_a_migration_is_preceded_by_a_backup(path: Path) -> None:
+def test_a_migration_is_preceded_by_a_backup_and_refused_by_an_older_observer(path: Path) -> None:
     SqliteStore(path).close()
     assert not (path.parent / "backups").exists()  # of a fresh one
-    SqliteStore(path, steps=[*migrations("sqlite"), LATER]).close()
+    left = path.parent / "backups" / "observer.partial"
+    left.parent.mkdir()
+    left.write_bytes(b"half of a database")  # of a backup that was killed
+    with pytest.raises(StoreUnavailable, match="older observer") as refused:
+        SqliteStore(path, read_only=True, steps=[*migrations(), LATER])
+    assert refused.value.hint == "run: observer down && observer up"
+    SqliteStore(path, steps=[*migrations(), LATER]).close()
     (copy,) = (path.parent / "backups").iterdir()
-    restored = apsw.Connection(os.fspath(copy))
-    assert restored.execute("PRAGMA user_version").fetchall() == [(NEWEST,)]
-    restored.close()
-
-
-BEFORE_TITLE_KEYS = """
-DROP TRIGGER spent_appended; DROP TRIGGER spent_rewritten; DROP TRIGGER spent_taken_out;
-DROP VIEW spent_in_log; DROP TABLE spent; DROP INDEX session_child;
-DROP INDEX session_time;
-DROP INDEX item_person; DROP TABLE relation; DROP TABLE chosen;
-DROP TABLE share; DROP TABLE share_item; DROP TABLE share_waiting; DROP TABLE share_origin;
-DROP TABLE share_refusal; ALTER TABLE item DROP COLUMN person;
-DROP INDEX event_dedup; DROP INDEX anchor_set_base;
-CREATE UNIQUE INDEX event_dedup ON event (project_id, dedup) WHERE dedup <> '';
-CREATE INDEX anchor_set_base ON anchor_set (worktree, base);
-CREATE INDEX anchor_path_item ON anchor_path (worktree, item_id);
-DROP INDEX link_act; DROP INDEX item_doubtful;
-DROP TABLE note_file; DROP TABLE note_claim; DROP TABLE note_relation;
-DROP TABLE note_alias; DROP INDEX item_frontmatter; DROP INDEX event_imported; DROP INDEX item_type;
-ALTER TABLE item DROP COLUMN file;
-ALTER TABLE event DROP COLUMN checksum; ALTER TABLE project DROP COLUMN checksum;
-DROP INDEX item_titled; ALTER TABLE item DROP COLUMN title_key;
-CREATE INDEX item_titled ON item (title COLLATE NOCASE) WHERE kind = 'note' AND deleted_ms IS NULL;
-DROP INDEX link_titled; ALTER TABLE link DROP COLUMN title_key;
-CREATE INDEX link_titled ON link (title COLLATE NOCASE) WHERE title <> '';
-PRAGMA user_version = 7
-"""
-
-
-def test_titles_written_before_they_had_keys_are_found(path: Path) -> None:
-    links = (Link(kind="wiki", title="ÄRA"),)
-    note = Item(id=4, uuid="u", kind="note", type="fact", title="Über uns", links=links)
-    with closing(SqliteStore(path)) as store, store.write() as writer:
-        writer.put_items([note])
-    with closing(apsw.Connection(os.fspath(path), vfs=VFS)) as old:
-        old.execute(next(one.sql for one in migrations("sqlite") if one.name == "usage"))
-        old.execute(BEFORE_TITLE_KEYS).fetchall()
-    with closing(SqliteStore(path)) as store, store.read() as reader:
-        assert reader.titled("über uns", Filters()) == [note]
-        assert reader.naming("ära", Filters(), limit=9) == [note]
+    assert copy.name.startswith(f"observer-v{NEWEST}-")
+    with closing(apsw.Connection(os.fspath(copy))) as restored:
+        assert restored.execute("PRAGMA user_version").fetchall() == [(NEWEST,)]
+    before = path.read_bytes()
+    with pytest.raises(StoreUnavailable, match=f"version 99, this observer knows {NEWEST}"):
+        SqliteStore(path)
+    assert path.read_bytes() == before
 
 
 def test_what_is_not_derived_is_restored_from_a_database_of_before_note_folders(
@@ -174,7 +149,7 @@ def test_only_a_backup_of_what_was_changed_is_kept(
     SqliteStore(path).close()
     for _ in range(3):  # a daemon goes on trying
         with pytest.raises(StoreUnavailable, match="schema version 100: no such column"):
-            SqliteStore(path, steps=[*migrations("sqlite"), *steps])
+            SqliteStore(path, steps=[*migrations(), *steps])
     assert len(list((path.parent / "backups").iterdir())) == kept
     if not kept:
         with closing(SqliteStore(path)) as reopened:
@@ -187,7 +162,7 @@ def test_only_a_backup_of_what_was_changed_is_kept(
 def test_items_are_behind_until_what_a_migration_made_room_for_is_derived(
     path: Path, version: int, *, is_behind: bool
 ) -> None:
-    before = SqliteStore(path, steps=migrations("sqlite")[:version])
+    before = SqliteStore(path, steps=migrations()[:version])
     with closing(before) as store, store.write() as writer:
         assert not writer.totals().is_behind
         row = (*recorded_row(SHOWN), 1)
@@ -200,7 +175,7 @@ def test_items_are_behind_until_what_a_migration_made_room_for_is_derived(
 
 
 def test_events_of_an_older_observer_are_packed_but_for_damaged_ones(path: Path) -> None:
-    older = SqliteStore(path, steps=migrations("sqlite")[: PACKED - 1])
+    older = SqliteStore(path, steps=migrations()[: PACKED - 1])
     with closing(older) as store, store.write() as writer:
         for seq, damage in ((1, 0), (2, 1)):
             row = (seq, f"e{seq}", *recorded_row(SHOWN)[2:], 1)
@@ -214,7 +189,7 @@ def test_events_of_an_older_observer_are_packed_but_for_damaged_ones(path: Path)
 
 def test_long_texts_of_an_older_observer_are_packed(path: Path) -> None:
     long = "a long tale of a cart that was mended " * 20
-    older = SqliteStore(path, steps=migrations("sqlite")[:PACKED])
+    older = SqliteStore(path, steps=migrations()[:PACKED])
     with closing(older) as store, store.write() as writer:
         writer._connection.execute("ALTER TABLE item ADD COLUMN person DEFAULT ''")
         writer.put_items([Item(id=4, uuid="u", kind="note", type="fact", title="t")])
@@ -226,38 +201,17 @@ def test_long_texts_of_an_older_observer_are_packed(path: Path) -> None:
         assert isinstance(held, bytes)
 
 
-def test_what_a_killed_backup_left_is_taken_for_none(path: Path) -> None:
-    SqliteStore(path).close()
-    left = path.parent / "backups" / "observer.partial"
-    left.parent.mkdir()
-    left.write_bytes(b"half of a database")
-    SqliteStore(path, steps=[*migrations("sqlite"), LATER]).close()
-    (copy,) = left.parent.iterdir()
-    assert copy.name.startswith(f"observer-v{NEWEST}-")
-    assert copy.read_bytes().startswith(b"SQLite format 3")
-
-
-def test_a_newer_database_is_refused_and_untouched(path: Path) -> None:
-    SqliteStore(path, steps=[*migrations("sqlite"), LATER]).close()
-    before = path.read_bytes()
-    with pytest.raises(StoreUnavailable, match=f"version 99, this observer knows {NEWEST}"):
-        SqliteStore(path)
-    assert path.read_bytes() == before
-
-
-def test_another_programs_database_is_refused_and_untouched(path: Path) -> None:
+def test_what_is_no_database_of_ours_is_refused_and_untouched(path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="no memory"):
+        SqliteStore(path, read_only=True)
+    assert not path.exists()
     path.parent.mkdir()
-    other = apsw.Connection(os.fspath(path))
-    other.execute("CREATE TABLE theirs (id INTEGER)")
-    other.close()
+    with closing(apsw.Connection(os.fspath(path))) as other:
+        other.execute("CREATE TABLE theirs (id INTEGER)")
     before = path.read_bytes()
     with pytest.raises(StoreUnavailable, match="another program's"):
         SqliteStore(path)
     assert path.read_bytes() == before
-
-
-def test_a_file_that_is_no_database_is_refused(path: Path) -> None:
-    path.parent.mkdir()
     path.write_bytes(b"not a database" * 100)
     with pytest.raises(StoreUnavailable, match="not a database"):
         SqliteStore(path)
@@ -276,36 +230,18 @@ def test_what_is_no_file_is_refused(
 
 def test_a_damaged_database_is_shown_from_others(path: Path) -> None:
     SqliteStore(path).close()
-    size_bytes = path.stat().st_size
-    with path.open("r+b") as file:
-        file.truncate(size_bytes // 2)
+    os.truncate(path, path.stat().st_size // 2)
     with pytest.raises(StoreDamaged, match="malformed") as refused:
         SqliteStore(path)
     assert refused.value.hint.startswith("repair it with: observer up")
 
 
-def test_reading_needs_an_existing_database(path: Path) -> None:
-    with pytest.raises(StoreUnavailable, match="no memory"):
-        SqliteStore(path, read_only=True)
-    assert not path.exists()
-
-
-def test_reading_refuses_an_older_database(path: Path) -> None:
-    SqliteStore(path).close()
-    with pytest.raises(StoreUnavailable, match="older observer") as refused:
-        SqliteStore(path, read_only=True, steps=[*migrations("sqlite"), LATER])
-    assert refused.value.hint == "run: observer down && observer up"
-
-
 def test_a_read_only_store_reads_beside_the_writer_and_refuses_to_write(path: Path) -> None:
-    writer = SqliteStore(path)
-    looker = SqliteStore(path, read_only=True)
-    with looker.read() as reader:
-        assert reader.totals().events == 0
-    with pytest.raises(StoreUnavailable, match="reading only"), looker.write():
-        pass
-    looker.close()
-    writer.close()
+    with closing(SqliteStore(path)), closing(SqliteStore(path, read_only=True)) as looker:
+        with looker.read() as reader:
+            assert reader.totals().events == 0
+        with pytest.raises(StoreUnavailable, match="reading only"), looker.write():
+            pass
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can mount a file system")
@@ -314,13 +250,12 @@ def test_a_home_that_cannot_be_written_can_be_read(tmp_path: Path) -> None:
     folder.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=False).returncode:
         pytest.skip("mounting is not allowed here")
+    path = folder / "h" / "observer.db"
     try:
-        SqliteStore(folder / "h" / "observer.db").close()
+        SqliteStore(path).close()
         subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
-        looker = SqliteStore(folder / "h" / "observer.db", read_only=True)
-        with looker.read() as reader:
+        with closing(SqliteStore(path, read_only=True)) as looker, looker.read() as reader:
             assert reader.totals().events == 0
-        looker.close()
     finally:
         subprocess.run(["umount", folder], check=True)
 
@@ -338,40 +273,20 @@ def test_a_statement_is_prepared_once_whatever_is_bound(
         connection.authorizer = allow  # asked only while a statement is prepared
 
     monkeypatch.setattr(apsw, "connection_hooks", [watch])
-    store = SqliteStore(path)
-    with store.read() as reader:
+    with closing(SqliteStore(path)) as store, store.read() as reader:
         reader.session_called("one")
         assert "session" in looked_up
         looked_up.clear()
         reader.session_called("two")
         assert not looked_up
-    store.close()
-
-
-@pytest.mark.parametrize("name", ["ob?server#1%20.db", "ümläut db", "a b"])
-def test_any_name_is_a_good_name(tmp_path: Path, name: str) -> None:
-    SqliteStore(tmp_path / name).close()
-    assert (tmp_path / name).exists()
-
-
-def test_a_folder_of_another_user_is_refused(path: Path) -> None:
-    if os.getuid() != 0:
-        pytest.skip("only root can give folders away")
-    path.parent.mkdir()
-    os.chown(path.parent, 12345, 12345)
-    with pytest.raises(StoreUnavailable):
-        SqliteStore(path)
 
 
 def test_a_locked_database_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("observer.store.database.BUSY_MS", 20)
-    store = SqliteStore(path)
-    other = apsw.Connection(os.fspath(path))
-    other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreUnavailable, match="another process holds"), store.write():
-        pass
-    other.close()
-    store.close()
+    with closing(SqliteStore(path)) as store, closing(apsw.Connection(os.fspath(path))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable, match="another process holds"), store.write():
+            pass
 
 
 NOTES = Filters(kinds=("note",), owner="ana")
@@ -391,6 +306,7 @@ TEXTS, NO_TEXTS = r"\bitem\b(?! IN)", "INDEX item_frontmatter"
         (ROWS, QUICK, lambda reader: reader.counts("type", NOTES)),
         (ROWS, QUICK, lambda reader: reader.counts(
             "tags", Filters(kinds=("note",), project_id=2, with_global=True))),
+        (r"\bitem\b", "INDEX item_(summary|large)", lambda reader: reader.unenriched(limit=5)),
         (ROWS, QUICK, lambda reader: reader.sessions(project_id=2)),
         (ROWS, QUICK, lambda reader: reader.sessions(active=True)),
         (ROWS, QUICK, lambda reader: reader.children(
@@ -431,19 +347,16 @@ def plan_of(path: Path, read: Callable[[StoreReader], object]) -> list[str]:
         asked.append((sql, values))
         return True
 
-    store = SqliteStore(path)
-    with store.read() as reader:
+    with closing(SqliteStore(path)) as store, store.read() as reader:
         connection = reader._connection
         connection.exec_trace = note
         read(reader)
         connection.exec_trace = None
-        plan = [
+        return [
             str(step[-1])
             for sql, values in asked
             for step in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)  # type: ignore[arg-type]  # as they were bound
         ]
-    store.close()
-    return plan
 
 
 def test_a_log_of_which_much_is_damaged_is_read_to_its_end_but_no_history(path: Path) -> None:

@@ -18,11 +18,6 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "kept" / "tombstones"
 
 
-def test_none_name_nothing(file: Path) -> None:
-    assert not Tombstones(file).names("a", "commit:1", SHOP)
-    assert not file.exists()
-
-
 @pytest.mark.parametrize(
     ("event_id", "dedup", "places", "is_named"),
     [
@@ -42,34 +37,20 @@ def test_a_tombstone_names_an_event_and_its_other_reports(
     assert Tombstones(file).names(event_id, dedup, places) is is_named
 
 
-def test_adding_again_adds_nothing(file: Path) -> None:
+def test_the_file_holds_a_key_and_hashes_of_its_own_and_is_private(file: Path) -> None:
     known = Tombstones(file)
-    assert known.add([("a", "commit:1", SHOP)]) == 3
-    assert known.add([("a", "commit:1", SHOP), ("b", "", ())]) == 1
-    assert len(Tombstones(file)) == len(known) == 4
-
-
-def test_the_file_holds_a_key_and_hashes_and_is_private(file: Path) -> None:
-    Tombstones(file).add([("canary", "commit:canary", SHOP)])
+    assert not known.names("a", "commit:1", SHOP)
+    assert not file.exists()
+    assert known.add([("canary", "commit:canary", SHOP)]) == 3
     held = file.read_bytes()
     assert len(held) == KEY_BYTES + 3 * MARK_BYTES + DIGEST_BYTES
     assert b"canary" not in held
     assert file.stat().st_mode & 0o777 == 0o600
-
-
-def test_two_homes_have_other_hashes(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        Tombstones(tmp_path / name).add([("x", "", ())])
-    first, second = ((tmp_path / name).read_bytes()[KEY_BYTES:] for name in ("a", "b"))
-    assert first != second
-
-
-@pytest.mark.parametrize("size", [0, 1, KEY_BYTES + 1])
-def test_a_file_that_is_damaged_or_none_is_refused(file: Path, size: int) -> None:
-    file.parent.mkdir()
-    file.write_bytes(bytes(size)) if size else file.mkdir()
-    with pytest.raises(StoreUnavailable, match="damaged" if size else "plain file|directory"):
-        Tombstones(file)
+    assert known.add([("canary", "commit:canary", SHOP), ("b", "", ())]) == 1
+    assert len(Tombstones(file)) == len(known) == 4
+    other = file.with_name("other")
+    Tombstones(other).add([("canary", "commit:canary", SHOP)])
+    assert other.read_bytes()[KEY_BYTES:] != held[KEY_BYTES:]
 
 
 def test_a_project_and_its_place_are_known_by_the_same() -> None:
@@ -101,8 +82,16 @@ def test_a_flipped_bit_is_noticed_and_the_copy_serves(file: Path) -> None:
     assert Tombstones(file).names("one", "", ())
 
 
-def test_a_file_of_an_older_observer_is_read(file: Path) -> None:
+def test_a_file_of_an_older_observer_is_read_and_a_damaged_one_refused(file: Path) -> None:
     Tombstones(file).add([("one", "", ())])
     file.write_bytes(file.read_bytes()[:-8])
     file.with_name(f"{file.name}.copy").unlink()
     assert Tombstones(file).names("one", "", ())
+    for size in (1, 16, KEY_BYTES + 1):
+        file.write_bytes(bytes(size))
+        with pytest.raises(StoreUnavailable, match="damaged"):
+            Tombstones(file)
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(StoreUnavailable, match=r"plain file|directory"):
+        Tombstones(file)

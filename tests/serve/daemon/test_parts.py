@@ -230,7 +230,7 @@ def _broken(home: Home) -> None:
 
 
 def _of_before_an_upgrade(home: Home) -> None:
-    store = SqliteStore(home.database, steps=migrations("sqlite")[:1])
+    store = SqliteStore(home.database, steps=migrations()[:1])
     with store.write() as writer:
         writer._connection.execute(
             "INSERT INTO event VALUES (1, 'one', '', 'command', 'x', 1, NULL, '', '', '', 1, 1, '')"

@@ -119,7 +119,20 @@ def test_what_is_taken_out_does_not_come_back(world: World) -> None:
     assert tombstones.names("e1", "", ())
     assert not tombstones.names("e3", "", ())
     world.store.close()
-    assert complete(world.home, SqliteStore.owned) is None  # a start has nothing to do
+    assert complete(world.home, SqliteStore) is None  # a start has nothing to do
+
+
+def test_copies_lose_it_too(world: World) -> None:
+    world.tell(BIRD, Remember(content="another"), days=1, session="")
+    copy = world.home.backups / "observer-auto-1.db"
+    world.store.backup(copy)
+    forget(world, item_id(1))
+    taken_out(world)
+    what = Removal(Tombstones(world.home.tombstones))
+    parts = (world.home, SqliteStore, what)
+    assert clean_copies(*parts) == {copy.name: "rewritten, 1 events fewer"}
+    assert b"zebrafink" not in copy.read_bytes()
+    assert clean_copies(*parts) == {}
 
 
 def test_what_a_kill_left_half_done_is_done_at_the_next_start(world: World) -> None:
@@ -130,7 +143,7 @@ def test_what_a_kill_left_half_done_is_done_at_the_next_start(world: World) -> N
     assert gone
     Tombstones(world.home.tombstones).add(gone.marks)
     world.store.close()
-    complete(world.home, SqliteStore.owned)
+    complete(world.home, SqliteStore)
     with closing(SqliteStore(world.home.database)) as store:
         assert [item.narrative for item in everything(store)[0]] == ["another"]
     assert not held(world)

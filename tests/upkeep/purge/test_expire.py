@@ -48,7 +48,7 @@ def retention(**values: object) -> Retention:
 
 
 def take_out(world: World, due: list[int]) -> int:
-    anew = Rederivation(world.home, SqliteStore.owned, world.store, frozenset(due))
+    anew = Rederivation(world.home, SqliteStore, world.store, frozenset(due))
     anew.derive()
     return anew.adopt()
 
@@ -64,7 +64,7 @@ def test_what_is_left_is_what_a_rebuild_makes_of_it(
         for (body, session), age in zip(steps, sorted(days, reverse=True), strict=False):
             world.tell(body, days=age, session=session)
         due = gone(world, **SHORT)
-        anew = Rederivation(world.home, SqliteStore.owned, world.store, frozenset(due))
+        anew = Rederivation(world.home, SqliteStore, world.store, frozenset(due))
         anew.derive()
         for body, session in later:
             world.tell(body, days=0, session=session)
@@ -152,12 +152,12 @@ def test_a_copy_loses_what_is_expired_and_is_derived_when_it_is_used(world: Worl
     world.store.close()
     rule, marks = retention(retention_days=30), Tombstones(world.home.tombstones)
     what = Removal(marks, retention=rule, now_ms=NOW_MS)
-    became = clean_copies(world.home, SqliteStore.owned, what)
+    became = clean_copies(world.home, SqliteStore, what)
     assert became == {copy.name: "rewritten, 1 events fewer"}
     assert b"zebrafink" not in copy.read_bytes()
     world.home.database.unlink()
     copy.replace(world.home.database)
-    complete(world.home, SqliteStore.owned)
+    complete(world.home, SqliteStore)
     with closing(SqliteStore(world.home.database)) as store:
         titles = [item.title for item in everything(store)[0]]
     assert any("barn" in title for title in titles)

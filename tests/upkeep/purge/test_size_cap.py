@@ -120,7 +120,7 @@ def test_what_a_killed_daemon_had_not_finished_is_finished(full: Home) -> None:
     with closing(SqliteStore(full.database)) as store:
         with store.read() as reader:
             gone = expired(reader, rule, now_ms=NOW_MS)
-        anew = Rederivation(full, SqliteStore.owned, store, gone)
+        anew = Rederivation(full, SqliteStore, store, gone)
         anew.derive()
         assert anew.adopt() == READS + COMMANDS + 2
     full.context.mkdir()

@@ -258,7 +258,7 @@ def test_a_home_of_a_past_commit_is_upgraded(home: Home, packed: Path) -> None:
         assert NOTE in [one.title for one in reader.all_items()]
         reader.integrity()
     with closing(reading(home.database)) as connection:
-        assert schema_of(connection) == migrations("sqlite")[-1].schema
+        assert schema_of(connection) == migrations()[-1].schema
 
 
 def packed_as(name: str) -> Path:
