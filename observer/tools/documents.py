@@ -21,7 +21,9 @@ from observer.tools.note_api import pair_lines
 from observer.tools.tool import Tools
 
 CONTEXT_TOKENS = 1000
+RESUME_SESSIONS = 3
 LISTED_SESSIONS = 10
+REVIEWED = 20  # near pairs of notes in one review
 CONTEXT, SUMMARY = "observer://project/{handle}/context", "observer://session/{id}/summary"
 ITEM = "observer://item/{id}"
 

@@ -18,6 +18,8 @@ from observer.store.tombstones import Tombstones
 from observer.upkeep.carry_out import complete
 from observer.upkeep.take_out import (
     Going,
+    Removal,
+    clean_copies,
     deleted,
     notes_due,
     take_out_notes,
