@@ -161,7 +161,7 @@ def quote(text: str) -> str:
 
 OPENING, DISCOVERY = "initialize", "server/discover"
 """What a connection begins with; which of them depends on the version of the protocol."""
-METHODS = ("tools/list", "resources/templates/list")
+METHODS = ("tools/list", "prompts/list", "resources/templates/list")
 """Kept beside these: their answers depend on the version and the toolsets alone."""
 VERSION = "io.modelcontextprotocol/protocolVersion"
 """Where each request says the version, since the one without `initialize`."""

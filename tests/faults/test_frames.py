@@ -91,6 +91,7 @@ FRAMES = (
     lines(
         {"method": "notifications/cancelled", "params": {"requestId": 1}}, {"id": 3, "result": 1}
     ),
+    lines({"id": 4, "method": "prompts/get", "params": {"name": "resume_work", "arguments": {}}}),
 )
 REQUESTS = (
     b"GET /status HTTP/1.1\r\nHost: observer\r\nConnection: close\r\n\r\n",

@@ -45,6 +45,7 @@ DRAIN_S = 1.0  # how long a client that closed its end is kept for its outstandi
 IDENTITY = {"name": "observer", "title": "observer: memory of earlier work", "version": __version__}
 _SPACE = pump.VERSION.partition("/")[0]
 _CAPABILITIES = {
+    "prompts": {"listChanged": False},
     "resources": {"listChanged": False, "subscribe": False},
     "tools": {"listChanged": False},
 }

@@ -1,4 +1,4 @@
-"""Answers to MCP requests: tools, resources, questions to the person, as plain JSON."""
+"""Answers to MCP requests: tools, resources, prompts, questions to the person, as plain JSON."""
 
 from __future__ import annotations
 
@@ -89,7 +89,22 @@ class _Read(Params, kw_only=True):
     uri: str
 
 
+class _Prompt(Params, kw_only=True):
+    name: str
+    arguments: dict[str, str] | None = None
+
+
 _Work = Callable[[Any, Sender], Awaitable[Json]]  # the first are the method's parameters
+_PROMPTS = {
+    "resume_work": ("Resume work", "Go on where the last sessions in this project stopped."),
+    "review": ("Review notes", "Settle which of the notes that are near each other still hold."),
+}
+
+_PROJECT = {
+    "description": "Name or folder; left out: where you are.",
+    "name": "project",
+    "required": False,
+}
 
 
 class McpHandlers:
@@ -113,6 +128,12 @@ class McpHandlers:
         self._unknown_tool = METHOD_NOT_FOUND if speaks_json_rpc else INVALID_PARAMS
         self.lists: dict[str, Json] = {
             "tools/list": {"tools": [_listed(tool) for tool in tools.values()]},
+            "prompts/list": {
+                "prompts": [
+                    {"arguments": [_PROJECT], "description": about, "name": name, "title": title}
+                    for name, (title, about) in _PROMPTS.items()
+                ]
+            },
             "resources/templates/list": {
                 "resourceTemplates": [
                     {"description": about, "mimeType": MARKDOWN, "name": name, "uriTemplate": uri}
@@ -125,6 +146,7 @@ class McpHandlers:
             "tools/call": (_Call, self._call_tool),
             "resources/list": (Params, self._list_resources),
             "resources/read": (_Read, self._read_resource),
+            "prompts/get": (_Prompt, self._get_prompt),
         }
 
     async def answer(self, method: str, params: Mapping[str, Any], client: Sender) -> Json:
@@ -190,12 +212,24 @@ class McpHandlers:
             ui = {"csp": {}, "prefersBorder": True}
             page = {"_meta": {"ui": ui}, "mimeType": VIEW_TYPE, "text": text, "uri": read.uri}
             return {"contents": [page]}
-        try:
-            text = await self._in_thread(partial(self._documents.read, read.uri))
-        except ObserverError as error:
-            short = render.error(explained(error, {"": read.uri}))
-            raise RequestRefused(INVALID_PARAMS, short) from error
+        text = await self._written(partial(self._documents.read, read.uri), asked=read.uri)
         return {"contents": [{"mimeType": MARKDOWN, "text": text, "uri": read.uri}]}
+
+    async def _get_prompt(self, prompt: _Prompt, _client: Sender) -> Json:
+        writers = {"resume_work": self._documents.resume, "review": self._documents.review}
+        if prompt.name not in writers:
+            raise RequestRefused(INVALID_PARAMS, f"no prompt {prompt.name[:MOST_REPEATED]!r}")
+        project = (prompt.arguments or {}).get("project") or ""
+        text = await self._written(partial(writers[prompt.name], project), asked=project)
+        message = {"content": _text(text), "role": "user"}
+        return {"description": _PROMPTS[prompt.name][0], "messages": [message]}
+
+    async def _written(self, work: Callable[[], str], *, asked: str) -> str:
+        try:
+            return await self._in_thread(work)
+        except ObserverError as error:
+            short = render.error(explained(error, {"": asked}))
+            raise RequestRefused(INVALID_PARAMS, short) from error
 
 
 def typed(params: object, shape: type[P]) -> P:

@@ -136,7 +136,7 @@ def test_a_file_that_holds_its_own_bytes_is_an_event(spool: Spool, home: Home) -
 
 
 def set_aside(spool: Spool, kept: bytes) -> SpoolEntry:
-    age(spool.home.spool / "new" / spool.append(FIELDS, b"secret"), 5)
+    spool.append(FIELDS, b"secret")
     (entry,) = spool.claim(at_most=5)
     for _ in range(2):
         spool.quarantine(entry, reason="no such client", kept=kept)

@@ -226,9 +226,19 @@ def test_a_crash_is_logged_and_tells_nothing_of_the_inside(
     assert "RuntimeError: inside" in caplog.text
 
 
-def test_a_tool_that_is_not_known_is_a_protocol_error(face: McpHandlers) -> None:
-    with pytest.raises(RequestRefused, match="no tool 'x'"):
-        answered(face, "tools/call", name="x")
+@pytest.mark.parametrize(
+    ("method", "name", "said"),
+    [
+        ("tools/call", "x", "no tool 'x'"),
+        ("prompts/get", "x", "no prompt 'x'"),
+        ("prompts/get", "resume_work", r"name one, such as .*observer status --projects"),
+    ],
+)
+def test_what_is_not_known_is_a_protocol_error(
+    face: McpHandlers, method: str, name: str, said: str
+) -> None:
+    with pytest.raises(RequestRefused, match=said):
+        answered(face, method, name=name)
     assert answered(face, "resources/list") == {"resources": []}
 
 
@@ -249,6 +259,12 @@ def test_a_toolset_may_speak_json_rpc(memory: Memory, tool: str, message: str) -
     with pytest.raises(RequestRefused) as unknown:
         answered(speaking, "tools/call", name="x")
     assert unknown.value.code == METHOD_NOT_FOUND
+
+
+def test_each_prompt_takes_a_project(face: McpHandlers) -> None:
+    prompts = answered(face, "prompts/list")["prompts"]
+    assert [prompt["name"] for prompt in prompts] == ["resume_work", "review"]
+    assert [prompt["arguments"][0]["name"] for prompt in prompts] == ["project", "project"]
 
 
 def test_the_versions_are_those_of_the_sdk() -> None:

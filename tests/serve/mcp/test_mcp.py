@@ -69,16 +69,17 @@ def test_an_answer_says_what_it_is_and_an_error_names_the_fix(ask: Any) -> None:
     assert result.content[0].text.endswith("; observer status --projects lists them")
 
 
-def test_context_and_summaries_are_resources(ask: Any) -> None:
+def test_context_and_summaries_are_resources_and_work_is_resumed_by_a_prompt(ask: Any) -> None:
     async def read(client: Client) -> Any:
         listed = await client.list_resources()
         return (
             await client.read_resource(listed.resources[0].uri),
             await client.read_resource("observer://session/14/summary"),
             await client.list_resource_templates(),
+            await client.get_prompt("resume_work", {}),
         )
 
-    context, summary, templates = ask(read)
+    context, summary, templates, prompt = ask(read)
     assert context.contents[0].mime_type == "text/markdown"
     assert "Use JWT" in context.contents[0].text
     assert "add JWT login" in summary.contents[0].text
@@ -87,6 +88,7 @@ def test_context_and_summaries_are_resources(ask: Any) -> None:
         "observer://session/{id}/summary",
         "observer://item/{id}",
     ]
+    assert "add JWT login" in prompt.messages[0].content.text
 
 
 def test_an_unknown_resource_is_an_error(ask: Any) -> None:
@@ -167,7 +169,9 @@ INSPECTOR = shutil.which("mcp-inspector")
         (["resources/list"], "resources"),
         (["resources/templates/list"], "resourceTemplates"),
         (["resources/read", "--uri", "ui://observer/search"], "contents"),
+        (["prompts/list"], "prompts"),
         (["tools/call", "--tool-name", "search", "--tool-arg", "query=jwt"], "structuredContent"),
+        (["prompts/get", "--prompt-name", "resume_work"], "messages"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
