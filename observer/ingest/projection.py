@@ -356,7 +356,7 @@ def _derive(
     return count
 
 
-_OF_COMMITS = frozenset({"reverts", "replaces", "makes"})
+_OF_COMMITS = frozenset({"reverts", "replaces", "makes", "brings"})
 
 
 def out_of_order(reader: StoreReader) -> list[int]:

@@ -75,10 +75,10 @@ def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) 
     slots = _SLOTS if recorded.seq == recorded.session_id else (*_SLOTS, "summary")
     items = []
     for slot, (answer, said) in zip(slots, decided, strict=False):
-        # In words that no option has, and that say something.
+        # Instead of one of several options, in words that say something.
         labels = dict(answer.options)
         own = " ".join(one for one in answer.chosen if one not in labels)
-        how = ANSWERED if names_its_subject(own) else CHOSEN
+        how = ANSWERED if len(labels) > 1 and names_its_subject(own) else CHOSEN
         options = (
             (f"{CHOSEN_MARK if label in answer.chosen else f'not {CHOSEN_MARK}'}{label}", why)
             for label, why in answer.options

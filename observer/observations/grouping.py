@@ -45,7 +45,7 @@ def write(
     key = session_state.key_of("write", _agent(recorded), path)
     group = _continued(before, key, recorded, chars)
     if body.operation == "delete" or group.operation == "delete":
-        group = _new_group(key, recorded, chars)
+        group = _new_group(recorded, chars)
     group = replace(
         group,
         operation=group.operation or body.operation,
@@ -54,7 +54,10 @@ def write(
     first = replace(body, operation=group.operation)
     draft = event_text.write(first, group.change, where, times=group.times)
     after = session_state.with_write(
-        session_state.with_group(before, group), path, change, body.operation
+        session_state.with_group(before, key, group),
+        path,
+        change.symbols,
+        is_new=body.operation == "create",
     )
     return after, _items(draft, recorded, group)
 
@@ -76,13 +79,13 @@ def command(before: SessionState, recorded: Recorded, body: Command, result: Com
         outcome = one_line("|".join(map(str, facts)), 300)
         group = _continued(before, key, recorded, draft.chars)
         if group.times > 1 and group.outcome != outcome:
-            group = _new_group(key, recorded, draft.chars)
+            group = _new_group(recorded, draft.chars)
         group = replace(group, outcome=outcome)
-        after = session_state.with_group(before, group)
+        after = session_state.with_group(before, key, group)
         items: tuple[Item, ...] = _items(draft, recorded, group)
     else:
-        if failed := session_state.group_of(before, key):
-            before = session_state.without_group(before, failed)  # it fails anew, if it does
+        others = {one: group for one, group in before.grouped.items() if one != key}
+        before = replace(before, grouped=others)  # it fails anew, if it does
         after, items = called(before, recorded, draft, "commands", one_line(body.command, CALL))
     if before.is_stashed or check_runs.sets_work_aside(command_line.simple_commands(body.command)):
         return after, items  # it ran without the stashed changes
@@ -134,7 +137,7 @@ def called(
             signature="",
             category="",
         )
-    return session_state.with_group(before, group), _items(draft, recorded, group)
+    return session_state.with_group(before, key, group), _items(draft, recorded, group)
 
 
 def tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
@@ -149,18 +152,18 @@ def tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
 
 
 def _continued(before: SessionState, key: str, recorded: Recorded, chars: int) -> OpenGroup:
-    group = session_state.group_of(before, key)
+    group = before.grouped.get(key)
     at_ms = recorded.event.at_ms
     if group is None or abs(at_ms - group.last_ms) > WITHIN_MS:
-        return _new_group(key, recorded, chars)
+        return _new_group(recorded, chars)
     return replace(
         group, last_ms=max(at_ms, group.last_ms), times=group.times + 1, chars=group.chars + chars
     )
 
 
-def _new_group(key: str, recorded: Recorded, chars: int) -> OpenGroup:
+def _new_group(recorded: Recorded, chars: int) -> OpenGroup:
     origin = origin_of(recorded)
-    return OpenGroup(key=key, origin=origin, last_ms=origin.at_ms, chars=chars)
+    return OpenGroup(origin=origin, last_ms=origin.at_ms, chars=chars)
 
 
 def _agent(recorded: Recorded) -> str:
@@ -182,27 +185,27 @@ def delegation(before: SessionState, recorded: Recorded, body: Delegation) -> St
     task, result = block(body.task, _TASK_CHARS), one_line(body.result, _RESULT_CHARS)
     # The oldest report of this agent with the missing half, or with the same result.
     reports = (
-        group
-        for group in before.groups
-        if group.key.startswith("delegation|")
+        (key, group)
+        for key, group in before.grouped.items()
+        if key.startswith("delegation|")
         and group.operation == agent
         and (not task or group.texts[0] in ("", task))
         and group.texts[1] in ("", result)
     )
-    earlier = next(reports, None) if result else None
+    earlier_key, earlier = (next(reports, None) if result else None) or ("", None)
     known_task, known_result = earlier.texts if earlier else ("", "")
     whole = replace(body, task=body.task or known_task, result=body.result or known_result)
     draft = event_text.delegation(whole)
     if draft is None:
         return before, ()
-    if earlier:
-        before = session_state.without_group(before, earlier)
+    groups = {key: group for key, group in before.grouped.items() if key != earlier_key}
+    before = replace(before, grouped=groups)
     texts = (task or known_task, result or known_result)
     origin = origin_of(recorded)
     group = replace(
-        earlier or OpenGroup(key="", origin=origin, last_ms=origin.at_ms, times=0, operation=agent),
-        key=session_state.key_of("delegation", agent, *texts),
+        earlier or OpenGroup(origin=origin, last_ms=origin.at_ms, times=0, operation=agent),
         texts=texts,
     )
+    key = session_state.key_of("delegation", agent, *texts)
     group = replace(group, times=group.times + 1, chars=max(group.chars, draft.chars))
-    return session_state.with_group(before, group), _items(draft, recorded, group)
+    return session_state.with_group(before, key, group), _items(draft, recorded, group)

@@ -28,7 +28,7 @@ from observer.commands.result import CommandResult
 from observer.core.events import Command
 from observer.core.model import UNASSIGNED, Recorded
 from observer.core.patterns import lazy_pattern
-from observer.core.text import distinct, is_within, relative
+from observer.core.text import distinct, is_within, relative, word_set
 from observer.core.value import Value
 from observer.observations.drafts import ItemOrigin, order_of, origin_of
 
@@ -40,6 +40,8 @@ FORGOTTEN_MS = 7 * 86_400_000
 """A failure that was not seen for so long is dropped."""
 _SAME_SIZE = 0.8
 """Share of a failing run's tests that a run of unknown scope must pass to count as covering it."""
+_PACKAGES = word_set("filter F w workspace p package") | {"in package"}
+"""Filters of checks by which a package is chosen: only in a folder of its name is it known."""
 _PLACE = lazy_pattern(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
 
 
@@ -226,9 +228,18 @@ def after_change(known: OpenFailures, root: str, path: str) -> OpenFailures:
     if language_of(path) in PROSE:
         return known
     return tuple(
-        replace(one, changed=distinct((path, *one.changed), CHANGED)) if one.root == root else one
+        replace(one, changed=distinct((path, *one.changed), CHANGED))
+        if one.root == root and any(_is_below(path, red) for red in one.checks)
+        else one
         for one in known
     )
+
+
+def _is_below(path: str, red: CheckIdentity) -> bool:
+    """Return True if a file lies where a check ran: in its folder, or in that of its package."""
+    chosen = (one.partition("=") for one in red.filters)
+    packages = {name.rpartition("/")[2] for by, _, name in chosen if by in _PACKAGES}
+    return is_within(path, {red.folder} - {""}) and packages <= {*path.split("/")[:-1]}
 
 
 def after_removal(known: OpenFailures, root: str, paths: Collection[str]) -> OpenFailures:

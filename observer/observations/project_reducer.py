@@ -27,9 +27,10 @@ from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, 
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.routes import Order
 from observer.core.text import distinct, is_within, one_line, relative
+from observer.core.value import newest
 from observer.observations import failure_tracker, git_commands, open_failures, project_state
 from observer.observations.analysis import analysis_of
-from observer.observations.drafts import FAILED, order_of, where_of
+from observer.observations.drafts import FAILED, REPEATS, order_of, where_of
 from observer.observations.failure_tracker import ALTERNATIVE
 from observer.observations.git_commands import GitOperation
 from observer.observations.project_state import (
@@ -146,6 +147,13 @@ def _commit(known: ProjectState, recorded: Recorded, body: Commit, made: Item) -
     root = recorded.root
     reverted = distinct(_REVERTS.findall(body.message), _PAIRS)
     links = [Link(kind="reverts", title=title) for title in reverted]
+    brought = "".join(body.parents[1:2])[:64]
+    is_repeated = brought and known.subjects.get(brought, "").startswith(made.title.rstrip("…"))
+    if is_repeated:  # a merge of one commit, by a forge: that one says the same
+        made = replace(made, kind="record", category=REPEATS)
+        links.append(Link(kind="brings", title=brought))
+    subjects = {**known.subjects, body.hash[:64]: one_line(body.subject, 200)}
+    known = replace(known, subjects=newest(subjects, project_state.COMMITS))
     if body.action == "import":
         after = _with_changes(known, root, [file.path for file in body.files[:_PULLED]])
         return after, (replace(made, links=tuple(links)),) if links else ()

@@ -92,10 +92,10 @@ class ProjectState(Value):
 
     `failures` wait for a pass, or another command in their place. `branches`, `heads` and
     `stashed_at_ms` are keyed by work tree; the last holds those whose work is in git's stash.
-    `dissolved` are commits that a reset turned into uncommitted changes, until the next commit.
-    `tasks` are the checks that a task (`make test`) turned out to run. `heard_ms` and `imported_ms`
-    are as of `core.routes.Order`; `is_out_of_order` once an event came late, of which the state
-    knows nothing: it has to be derived anew.
+    `dissolved` are commits that a reset turned into uncommitted changes, until the next commit,
+    `subjects` those of the newest commits, by hash. `tasks` are the checks that a task
+    (`make test`) turned out to run. `heard_ms` and `imported_ms` are as of `core.routes.Order`,
+    `is_out_of_order` once an event came late, of which the state knows nothing.
     """
 
     edits: tuple[TrackedEdit, ...] = ()
@@ -104,6 +104,7 @@ class ProjectState(Value):
     branches: dict[str, str] = msgspec.field(default_factory=dict)
     heads: dict[str, str] = msgspec.field(default_factory=dict)
     dissolved: tuple[str, ...] = ()
+    subjects: dict[str, str] = msgspec.field(default_factory=dict)
     failures: tuple[OpenFailure, ...] = ()
     tasks: dict[str, tuple[CheckIdentity, ...]] = msgspec.field(default_factory=dict)
     stashed_at_ms: dict[str, int] = msgspec.field(default_factory=dict)

@@ -53,6 +53,7 @@ _BY_THE_CLIENT = lazy_pattern(
     r"|\[SYSTEM NOTIFICATION|Tool loaded\.$|Unknown skill: |\(no content\)$"
     r"|Another language model started to solve this problem"
 )
+_INTERRUPTED = ("[Request interrupted by user", "<turn_aborted>")
 _AFTER_A_PLAN = "\nIf you need specific details from before exiting plan mode"
 """What Claude Code adds to a plan that was approved: where its records lie."""
 _ATTACHED = "\n--- Content from referenced files ---"
@@ -107,6 +108,11 @@ def words_of(text: str) -> str:
     if slash and slash["name"].lower() in _BUILT_IN:
         return ""
     return shown if bare else ""
+
+
+def is_interruption(text: str) -> bool:
+    """Return True for the message by which a client says that the person broke off the turn."""
+    return text.lstrip().startswith(_INTERRUPTED)
 
 
 def heading_of(text: str) -> str:

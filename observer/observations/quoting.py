@@ -91,15 +91,16 @@ def matter(text: str) -> str:
 
 
 def line_of(text: str, chars: int) -> str:
-    """Return text as one line, cut after a sentence or a point of a list if half of it is left.
+    """Return text as one line, cut after a sentence or a point of a list; "" if none ends there.
 
     It is not cut behind what announces the next.
     """
     line = one_line(text, 10 * chars)
-    shown = [line[: end.start()] for end in _STOP.finditer(line, chars // 2, chars)]
+    if len(line) <= chars:
+        return line
+    shown = [line[: end.start()] for end in _STOP.finditer(line, 1, chars)]
     said = [one for one in shown if one[-1] != "\u2192" and not announces(one)]
-    is_cut = len(line) > chars and said
-    return f"{said[-1].removesuffix('.')}…" if is_cut else one_line(line, chars)
+    return f"{said[-1].removesuffix('.')}…" if said else ""
 
 
 def _sentences(line: str) -> list[str]:

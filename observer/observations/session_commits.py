@@ -137,7 +137,8 @@ def open_files(state: SessionState) -> tuple[str, ...]:
 
 def left_open(state: SessionState) -> tuple[str, ...]:
     """Return the open files, newest first; none while a sub-agent has not reported."""
-    return () if any(map(session_state.is_away, state.groups)) else open_files(state)
+    is_away = any(session_state.is_away(*pair) for pair in state.grouped.items())
+    return () if is_away else open_files(state)
 
 
 def with_uncommitted(state: SessionState, uncommitted: Collection[str]) -> SessionState:
@@ -165,6 +166,8 @@ def with_pull(state: SessionState, branch: str, call: Command | ToolUse) -> Sess
         if not re.search(rf"\b{number}\b", asked):
             state = replace(state, pulls=newest({**state.pulls, branch: address}, PULLS))
     given, shown = _titles_in(call)
+    if given and state.turn:
+        state = replace(state, turn=replace(state.turn, pull=one_line(given, 200)))
     title = one_line(given or (not state.pull and shown) or "", 200)
     return replace(state, pull=title) if title else state
 
@@ -296,7 +299,7 @@ def with_operation(state: SessionState, operation: GitOperation) -> SessionState
     # Only `clean` takes away a file that no commit has.
     changed = {}
     for path, touched in state.files.items():
-        is_new = touched.fate == "created" and touched.committed is None
+        is_new = touched.is_new and touched.committed is None
         is_meant = is_new == (operation.kind == "clean") and is_within(path, operation.paths)
         if touched.is_dirty and is_meant:
             before = touched.committed or FileState(is_undone=True)
@@ -308,7 +311,7 @@ def with_operation(state: SessionState, operation: GitOperation) -> SessionState
     gone = [path for path, file in changed.items() if is_all or file.is_undone]
     turn = state.turn and turns.without(state.turn, files=gone)
     # What is written from now on is not what was taken back.
-    return without_groups(replace(state, files={**state.files, **changed}, turn=turn), "write")
+    return without_groups(replace(state, files={**state.files, **changed}, turn=turn), "write|")
 
 
 def _committed_file(touched: FileState) -> FileState:

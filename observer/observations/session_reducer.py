@@ -36,9 +36,7 @@ from observer.core.events import (
     Rewrite,
     Search,
     SessionEnd,
-    SessionStart,
     ToolUse,
-    kind_of,
 )
 from observer.core.model import Item, Recorded, Session
 from observer.core.own_tools import is_own_tool
@@ -225,24 +223,19 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if recorded.pending:
         return _result(before, recorded, recorded.pending)
     if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
+        if before.turn and prompts.is_interruption(event.body.text):
+            before = replace(before, turn=replace(before.turn, is_interrupted=True))
         return before, ()
-    counted = _with_count(before, event.body)
     is_recall = is_memory_use(event.body)
-    if counted.turn and (is_recall or isinstance(event.body, _CALLS)):
-        counted = replace(counted, turn=turns.with_call(counted.turn, _sort_of(event.body)))
+    if before.turn and (is_recall or isinstance(event.body, _CALLS)):
+        before = replace(before, turn=turns.with_call(before.turn, _sort_of(event.body)))
     if is_recall:
-        return _superseded(counted, event.body), ()
+        return _superseded(before, event.body), ()
     if conversation.is_refused(event.body):  # it never ran
         said = conversation.said_on_refusing(recorded)
-        return _with_answers(_superseded(counted, event.body), said), said
+        return _with_answers(_superseded(before, event.body), said), said
     step = _STEPS.get(type(event.body))
-    return step(counted, recorded, event.body) if step else (counted, ())
-
-
-def _with_count(before: SessionState, body: AnyBody) -> SessionState:
-    """Return the state with one more event of a kind; an edit that failed is none."""
-    is_failed = isinstance(body, FileWrite) and bool(body.error)
-    return before if is_failed else session_state.with_count(before, kind_of(body))
+    return step(before, recorded, event.body) if step else (before, ())
 
 
 def _sort_of(call: AnyBody) -> str:
@@ -287,7 +280,7 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
     if result.ok is not False:
         for path in git_commands.written(body.command, recorded.root, recorded.event.cwd):
             if not path.startswith(("/", "~")):
-                ran = session_state.with_write(ran, path, None)
+                ran = session_state.with_write(ran, path)
                 turn = turn and turns.with_write(turn, path, ())
     for name, run in ran.commands.items():
         is_new = run is not after.commands.get(name) and "git commit" not in name
@@ -367,8 +360,7 @@ def _compaction(before: SessionState, recorded: Recorded, body: Compaction) -> S
 
 def _result(before: SessionState, whole: EventRecord, pending: PendingTool) -> Step:
     asked = whole.event.body
-    counted = session_state.with_count(before, kind_of(Outcome(tool="")))
-    after = _with_count(session_state.without_pending(counted, pending), asked)
+    after = session_state.without_pending(before, pending)
     if after.turn:
         after = replace(after, turn=turns.with_call(after.turn, _sort_of(asked)))
     if is_memory_use(asked):
@@ -426,10 +418,6 @@ def _plain(recorded: Recorded) -> Items:
 
 # Any: each function takes the body of its key's type, which a dict's type cannot say.
 _STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], Step]] = {
-    SessionStart: lambda before, _, body: (
-        replace(before, models=session_state.added(before.models, body.model)),
-        (),
-    ),
     SessionEnd: _end,
     Prompt: _prompt,
     Reply: _reply,

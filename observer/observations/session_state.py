@@ -126,7 +126,6 @@ class OpenGroup(Value):
     next run of a command must share.
     """
 
-    key: str
     origin: ItemOrigin
     last_ms: int
     times: int = 1
@@ -153,22 +152,18 @@ class PendingTool(Value):
 class FileState(Value):
     """What a session did to one file; `is_dirty` until git says that its changes are committed.
 
-    `is_undone` if nothing of them is left. `committed` is the state as of the last commit.
-    `is_printed` where nothing but git's output has that commit. `is_counted` unless a command
-    changed it, whose lines nothing counted.
+    `is_new` if the session made it, `is_undone` if nothing of its changes is left. `committed` is
+    the state as of the last commit, `is_printed` where nothing but git's output has that.
     """
 
     reads: int = 0
     writes: int = 0
-    added: int = 0
-    removed: int = 0
     symbols: tuple[str, ...] = ()
-    fate: str = ""
+    is_new: bool = False
     is_dirty: bool = False
     is_undone: bool = False
     committed: FileState | None = None
     is_printed: bool = False
-    is_counted: bool = True
 
 
 class CommandState(Value):
@@ -220,7 +215,7 @@ class SessionState(Value):
     `is_git_asked` after git said which files are not committed, until the next write.
     """
 
-    groups: tuple[OpenGroup, ...] = ()
+    grouped: dict[str, OpenGroup] = msgspec.field(default_factory=dict)
     pending: tuple[PendingTool, ...] = ()
     files: dict[str, FileState] = msgspec.field(default_factory=dict)
     commands: dict[str, CommandState] = msgspec.field(default_factory=dict)
@@ -243,8 +238,6 @@ class SessionState(Value):
     pull: str = ""
     customs: tuple[str, ...] = ()
     remembered: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
-    counts: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 _ENCODER = msgspec.json.Encoder()
@@ -292,40 +285,28 @@ def added(sayings: tuple[str, ...], *new: str) -> tuple[str, ...]:
     return (*sayings, *fresh)[-SAYINGS:] if fresh else sayings
 
 
-def with_count(state: SessionState, kind: str) -> SessionState:
-    """Return the state with one more event of a kind."""
-    return replace(state, counts={**state.counts, kind: state.counts.get(kind, 0) + 1})
-
-
-def with_group(state: SessionState, group: OpenGroup) -> SessionState:
+def with_group(state: SessionState, key: str, group: OpenGroup) -> SessionState:
     """Return the state with a group as its newest, replacing the one of the same key."""
-    others = [other for other in state.groups if other.key != group.key]
-    return replace(state, groups=(*others, group)[-GROUPS:])
+    others = {other: known for other, known in state.grouped.items() if other != key}
+    return replace(state, grouped=newest({**others, key: group}, GROUPS))
 
 
-def group_of(state: SessionState, key: str) -> OpenGroup | None:
-    """Return the group of a key; None if there is none."""
-    return next((group for group in state.groups if group.key == key), None)
-
-
-def without_group(state: SessionState, group: OpenGroup) -> SessionState:
-    """Return the state without this group."""
-    return replace(state, groups=tuple(one for one in state.groups if one is not group))
-
-
-def is_away(group: OpenGroup) -> bool:
+def is_away(key: str, group: OpenGroup) -> bool:
     """Return True for a delegation of which nothing has come back."""
-    return group.key.startswith("delegation|") and not group.texts[1]
+    return key.startswith("delegation|") and not group.texts[1]
 
 
-def without_groups(state: SessionState, kind: str = "") -> SessionState:
-    """Return the state without groups of a kind; of any kind if none is given.
+def without_groups(state: SessionState, mark: str = "") -> SessionState:
+    """Return the state without the groups of which the key begins with a mark.
 
     A delegation goes on until it is reported, whatever else happens.
     """
-    mark = f"{kind}|" if kind else ""
-    kept = [group for group in state.groups if not group.key.startswith(mark) or is_away(group)]
-    return state if len(kept) == len(state.groups) else replace(state, groups=tuple(kept))
+    kept = {
+        key: group
+        for key, group in state.grouped.items()
+        if not key.startswith(mark) or is_away(key, group)
+    }
+    return state if len(kept) == len(state.grouped) else replace(state, grouped=kept)
 
 
 def without_pending(state: SessionState, pending: PendingTool) -> SessionState:
@@ -343,24 +324,19 @@ def with_reads(state: SessionState, paths: Iterable[str]) -> SessionState:
 
 
 def with_write(
-    state: SessionState, path: str, change: ChangeSummary | None, operation: str = ""
+    state: SessionState, path: str, symbols: Iterable[str] = (), *, is_new: bool = False
 ) -> SessionState:
-    """Return the state after a file was changed; `change` is None where a command did that."""
-    is_counted, change = change is not None, change or ChangeSummary()
+    """Return the state after a file was made, or changed."""
     files = dict(state.files)
     touched = files.pop(path, FileState())
-    is_born = operation == "create" and not touched.writes
     files[path] = replace(
         touched,
         writes=touched.writes + 1,
-        added=touched.added + change.added,
-        removed=touched.removed + change.removed,
-        symbols=distinct((*touched.symbols, *change.symbols), SYMBOLS_OF_FILE),
-        fate="created" if is_born else "deleted" if operation == "delete" else touched.fate,
+        symbols=distinct((*touched.symbols, *symbols), SYMBOLS_OF_FILE),
+        is_new=touched.is_new or (is_new and not touched.writes),
         is_dirty=True,
         is_undone=False,
         is_printed=False,
-        is_counted=is_counted and touched.is_counted,
     )
     return replace(state, files=newest(files, FILES), is_stashed=False, is_git_asked=False)
 

@@ -10,20 +10,10 @@ import re
 
 from msgspec.structs import replace
 
-from observer.code.languages import language_of
 from observer.commands.check_tools import STATIC
 from observer.core import text
 from observer.core.model import Item, Session, SummaryFields, iso, item_id, item_uuid
-from observer.core.text import (
-    ENDS,
-    WIDE_ENDS,
-    counted,
-    distinct,
-    duration_text,
-    listed,
-    one_line,
-    quoted,
-)
+from observer.core.text import ENDS, WIDE_ENDS, distinct, listed, one_line, quoted
 from observer.observations import prompts, session_commits, session_state, todos, turns
 from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, concepts_of, content_hash
 from observer.observations.open_failures import OpenFailure, place_in
@@ -39,8 +29,8 @@ _BEHIND, _REQUEST = " \u00b7 ", 50
 _SHOWN = 10
 """Most requests that are shown: the first and the last ones."""
 _CHARS = 700
-_NAMED = 3
-_SYMBOLS_SHOWN = 3
+_SHOWN_OF_EACH = 3
+"""Files, symbols of a file and failures that are named."""
 _SYMBOL_CHARS = 60
 
 
@@ -124,15 +114,6 @@ def _act(session: Session, known: SessionState, asked: str) -> str:
     return branch if asked else answer
 
 
-def file_text(path: str, file: FileState) -> str:
-    """Return a file with what was changed in it."""
-    symbols = [one_line(symbol, _SYMBOL_CHARS) for symbol in file.symbols]
-    inside = f" ({listed(symbols, _SYMBOLS_SHOWN)})" if symbols and language_of(path) else ""
-    is_known = file.is_counted and (file.added or file.removed)
-    lines = f" +{file.added} -{file.removed}" if is_known else ""
-    return f"{path}{inside}{lines}"
-
-
 def is_changed(file: FileState) -> bool:
     """Return True if a file was changed, and the change not reverted."""
     return file.writes > 0 and not file.is_undone
@@ -150,11 +131,13 @@ def _made(known: SessionState) -> str:
 
 
 def _changed(known: SessionState) -> str:
-    """Return which files a session changed: one or more."""
-    changed = [path for path, file in known.files.items() if is_changed(file)][::-1]
-    shown = [file_text(path, known.files[path]) for path in changed[:_NAMED]]
-    verb = "Changed" if known.files[changed[0]].fate != "created" else "Created"
-    return f"{verb} {listed([*shown, *changed[_NAMED:]], _NAMED)}"
+    """Return the files of the project that a session changed, newest first, and what in them."""
+    said = []
+    for path in session_commits.written_files(known):
+        symbols = [one_line(symbol, _SYMBOL_CHARS) for symbol in known.files[path].symbols]
+        inside = f" ({listed(symbols, _SHOWN_OF_EACH)})" if symbols else ""
+        said += [f"{path}{inside}"] if is_changed(known.files[path]) else []
+    return f"Changed {listed(said, _SHOWN_OF_EACH)}" if said else ""
 
 
 def is_trivial(session: Session) -> bool:
@@ -176,21 +159,9 @@ def did_nothing(known: SessionState) -> bool:
 
 
 FIELD_CHARS = 900
-_FAILURES_SHOWN = 3
-_FILES_SHOWN = 3
-_WORTH_SAYING_MS = 1000
 _SENTENCE_END = re.compile(r"\.(?: |$)")
 _ENDED = f"{ENDS}{WIDE_ENDS}…:"
 _WORDS_OF_STATUS = {"active": "open", "ended": "ended", "idle": "ended idle"}
-_NOUNS = {
-    "prompt": "prompt",
-    "file-write": "edit",
-    "file-read": "file read",
-    "command": "command",
-    "search": "lookup",
-    "commit": "commit",
-    "tool-use": "other tool use",
-}
 
 
 def summarize(session: Session) -> Item | None:
@@ -209,7 +180,6 @@ def summarize(session: Session) -> Item | None:
         learned=_field([*known.remembered[-6:], *known.decided[-4:]]),
         completed=_completed(known),
         next_steps=next_steps(session, known),
-        notes=_notes(session, known),
     )
     narrative = fields.text
     only_asks = known.turn is not None and turns.only_asks(known.turn)
@@ -228,7 +198,7 @@ def summarize(session: Session) -> Item | None:
         files_read=tuple(path for path, file in known.files.items() if file.reads),
         files_modified=tuple(written),
         summary=fields,
-        category=QUESTION if only_asks and known.counts.get("prompt") == 1 else "",
+        category=QUESTION if only_asks and session.prompts == 1 else "",
         project_id=session.project_id,
         session_id=session.id,
         branch=session.branch,
@@ -261,24 +231,12 @@ def _investigated(known: SessionState) -> str:
 def _has_substance(known: SessionState) -> bool:
     said = (known.asks, known.plan, known.begun_plan, known.pull, known.decided, known.remembered)
     done = (known.files, known.commands, known.commits, known.has_searched, known.customs)
-    return any((*said, *done, known.lists, known.counts.get("delegation")))
+    return any((*said, *done, known.lists, known.turn and known.turn.reports))
 
 
 def _completed(known: SessionState) -> str:
     said = [f"Committed {listed(known.commits[-5:], 5)}"] if known.commits else []
-    for verb in ("changed", "created", "deleted"):
-        written = [
-            path
-            for path, file in known.files.items()
-            if is_changed(file)
-            and (file.fate or "changed") == verb
-            and not path.startswith(("/", "~"))
-        ][::-1]
-        shown = [file_text(path, known.files[path]) for path in written[:_FILES_SHOWN]]
-        if written:
-            said.append(
-                f"{verb.capitalize()} {listed([*shown, *written[_FILES_SHOWN:]], _FILES_SHOWN)}"
-            )
+    said += filter(None, [_changed(known)])
     if known.later_commits:
         said.append(f"Taken in by later commits: {listed(known.later_commits[-3:], 3)}")
     if known.plan:
@@ -292,7 +250,7 @@ def _completed(known: SessionState) -> str:
 def next_steps(session: Session, known: SessionState) -> str:
     """Return what a session left open: red checks, work that is not committed, planned steps."""
     said = []
-    for one in [one for one in known.failing[::-1] if _is_to_mend(one, known)][:_FAILURES_SHOWN]:
+    for one in [one for one in known.failing[::-1] if _is_to_mend(one, known)][:_SHOWN_OF_EACH]:
         result = f": {one.said}" if one.said else ""
         error = f" - {quoted(one.error)}" if one.error else ""
         said.append(f"{one.head} failed at {_minute(one.last_ms)}{result}{error}")
@@ -320,18 +278,6 @@ def _is_to_mend(one: OpenFailure, known: SessionState) -> bool:
     )
 
 
-def _notes(session: Session, known: SessionState) -> str:
-    counts = [
-        counted(known.counts[kind], noun) for kind, noun in _NOUNS.items() if known.counts.get(kind)
-    ]
-    length_ms = session.last_ms - session.started_ms
-    length = f" in {duration_text(length_ms)}" if length_ms >= _WORTH_SAYING_MS else ""
-    said = [f"{', '.join(counts)}{length}"] if counts else []
-    if known.models:
-        said.append(f"Models: {listed(known.models, 4)}")
-    return _field(said)
-
-
 def _minute(at_ms: int) -> str:
     at = iso(at_ms)
     return f"{at[:10]} {at[11:16]} UTC"
@@ -340,8 +286,11 @@ def _minute(at_ms: int) -> str:
 def _field(parts: list[str]) -> str:
     """Return sentences, each with a full stop, as a field of at most `FIELD_CHARS`.
 
-    Those that imitate the markup of a model are left out, as a summary is trusted.
+    Those that imitate the markup of a model are left out, as a summary is trusted, and those for
+    which there is no place.
     """
-    trusted = map(clean, parts)
-    said = [part if part[-1] in _ENDED else f"{part}." for part in distinct(trusted, 20)]
-    return one_line(" ".join(said), FIELD_CHARS)
+    said = ""
+    for part in distinct(map(clean, parts), 20):
+        ended = f"{said} {part}{'' if part[-1] in _ENDED else '.'}".lstrip()
+        said = ended if len(ended) <= FIELD_CHARS else said
+    return one_line(said, FIELD_CHARS)

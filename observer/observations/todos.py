@@ -43,7 +43,7 @@ def planned(before: SessionState, use: ToolUse) -> SessionState:
     heading = prompts.heading_of(plan_in(use))
     turn = before.turn
     if turn and heading:
-        turn = replace(turn, heading=heading)
+        turn = replace(turn, plan=heading)
     return replace(before, plan=heading or before.plan, turn=turn)
 
 

@@ -33,9 +33,11 @@ from observer.observations.drafts import (
     where_of,
 )
 from observer.observations.note_syntax import mentions
-from observer.observations.quoting import finding, matter, names, opening, quoted
+from observer.observations.quoting import finding, line_of, matter, names, opening, quoted
 
 TURN = "turn"
+INTERRUPTED = "interrupted"
+"""How the subtitle of a turn begins that its person broke off."""
 MEMORY, GIT, OTHER = "memory", "git", "other"
 """Sorts of calls of tools in a turn."""
 ASKED_CHARS, REPLY_CHARS = 4000, 800
@@ -49,6 +51,8 @@ _ANSWER = 40
 _COMMITTED = "Committed: "
 _REPLY = 400
 _OF_ONE_KIND = 12
+_FEW_WORDS = 2 * prompts.NAMING_WORDS
+"""A request of fewer words is no title where it has none of what was made."""
 _SYMBOLS = 6
 IN_COMMON = 2
 """Stems of a request that what was done must repeat, for the request to name it."""
@@ -61,17 +65,20 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 class Turn(Value):
     """What is known of a turn so far; sequences are oldest first, and bounded.
 
-    `title` is what it is about, by the prompt or what that goes on with; "" if nothing says so yet.
-    `form` is that of the prompt. `files` are the symbols changed in each file, `checks` how each
-    ended last, `calls` the sorts of
-    calls: of `MEMORY`, of `GIT`, of others. `is_over` once its session ended or was asked more,
-    `is_replied` while nothing was changed since its last reply.
+    `title` is what it is about by its prompt, `heading` by what that goes on with; "" if nothing
+    says so. `form` is that of the prompt, `plan` the heading of a plan that was shown, `pull` the
+    title that a pull request was given. `files` are the symbols changed in each file, `checks` how
+    each ended last, `calls` the sorts of calls: of `MEMORY`, of `GIT`, of others. `is_over` once
+    its session ended or was asked more, `is_replied` while nothing was changed since its last
+    reply, `is_interrupted` if the client says that the person broke it off.
     """
 
     origin: ItemOrigin
     title: str = ""
     form: prompts.Form = ""
     heading: str = ""
+    plan: str = ""
+    pull: str = ""
     asked: str = ""
     reply: str = ""
     given: tuple[str, ...] = ()
@@ -85,6 +92,7 @@ class Turn(Value):
     chars: int = 0
     is_over: bool = False
     is_replied: bool = False
+    is_interrupted: bool = False
 
 
 def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
@@ -92,7 +100,7 @@ def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
     where, words = where_of(recorded), prompts.words_of(body.text)
     is_named = prompts.names_its_subject(words)
     files = distinct((relative(path, where.root, where.cwd) for path in body.files), PATHS)
-    goes_on = before.title or before.heading if before else ""
+    goes_on = before.title or before.plan or before.heading if before else ""
     form = prompts.form_of(words)
     asked = prompts.without_runs(words) if form == "paste" else words
     return Turn(
@@ -181,17 +189,21 @@ def only_asks(turn: Turn) -> bool:
 
 
 def title_of(turn: Turn) -> str:
-    """Return what a turn is about: as asked, committed, planned or answered, in that order.
+    """Return what a turn is about: as asked, made or answered, in that order.
 
-    A paste says less than what was committed or answered, and a reply that names nothing less than
-    the first report of a sub-agent.
+    What was made is a commit, a plan or a pull request. It says more than a paste, or a few words
+    that point elsewhere; a reply that names nothing says less than a sub-agent's first report.
     """
     answer = opening(turn.reply)
-    committed = turn.commits[-1] if turn.commits else ""
-    pasted = committed or prompts.naming_sentence(answer) if turn.form == "paste" else ""
+    made = turn.commits[-1] if turn.commits else turn.plan or turn.pull
+    is_few = len(turn.title.split()) < _FEW_WORDS and prompts.names_its_subject(made)
+    said = turn.title
+    if turn.form == "paste":
+        said = made or prompts.naming_sentence(answer) or said
+    elif made and is_few and not names_work(turn, [*turn.files], (made,)):
+        said = made
     reported = turn.reports[0].partition(": ")[2] if turn.reports and not names(answer) else ""
-    planned = turn.title or committed or turn.heading
-    said = pasted or planned or prompts.title_of(reported or answer)
+    said = said or made or turn.heading or prompts.title_of(reported or answer)
     return one_line(said or first_line(turn.asked, TITLE), TITLE)
 
 
@@ -202,7 +214,15 @@ def item_of(turn: Turn, recorded: Recorded) -> Item:
     draft = ObservationDraft(
         type=TURN,
         title=title,
-        subtitle=_counts(len(turn.files), len(turn.commits), len(turn.checks)),
+        subtitle=", ".join(
+            filter(
+                None,
+                (
+                    INTERRUPTED if turn.is_interrupted else "",
+                    _counts(len(turn.files), len(turn.commits), len(turn.checks)),
+                ),
+            )
+        ),
         narrative=f"{turn.reply}{ASKED}{turn.asked}".strip() if is_more else turn.reply,
         facts=(
             *(f"{_COMMITTED}{one}" for one in turn.commits),
@@ -274,8 +294,10 @@ def opening_of(turn: Turn) -> str:
 
     Where files were changed, what stands before the matter says that all went well.
     """
-    said = (matter(turn.reply) if turn.files else "") or opening(turn.reply)
-    return one_line(said, _REPLY) if says_something(turn) else ""
+    if not says_something(turn):
+        return ""
+    said = line_of(matter(turn.reply), _REPLY) if turn.files else ""
+    return said or line_of(opening(turn.reply), _REPLY)
 
 
 def reply_of(made: Item) -> str:

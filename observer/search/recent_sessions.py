@@ -68,6 +68,9 @@ HALF_LIFE = 16
 """Turns after which what changed a file counts half."""
 _COUNTS = {"turn": 1.0, "commit": 0.5, "summary": 0.5}
 """What a file counts that a turn changed, a commit has, or a session only read."""
+LEAST = 0.1
+"""Of the likeliest file's weight what another needs to be named: less is thin evidence. Of what
+sessions of one corpus edited first, 20 names hold .52; with .15 .51, with .3 .42."""
 DECAY = 0.9
 """What the runs of a check in a session count less than those in the next younger one."""
 FORMS = 40
@@ -191,15 +194,17 @@ class RecentSessions:
         yield from [turn for turn in news if turn.id in ended] or news
 
     def turns(self, last: PastSession, shown: Item | None) -> Iterator[Item]:
-        """Yield the turns before the one that is `shown` of the session to resume, newest first.
+        """Yield the newest turn of each session, newest first, but for the one that is `shown`.
 
         One that has the title or the reply of one before is left out.
         """
         said = _sayings(shown) if shown else {last.summary.title}
+        sessions: set[int | None] = set()
         for turn in self._turns():
-            if not said & _sayings(turn):
+            if turn.session_id not in sessions and not said & _sayings(turn):
                 said |= _sayings(turn)
                 yield turn
+            sessions.add(turn.session_id)
 
     def decisions(self, since_ms: int) -> Iterator[Item]:
         """Return what the person answered in own words since a time, newest first."""
@@ -334,8 +339,10 @@ def likely_files(reader: StoreReader, project_id: int) -> list[str]:
         for path in (path for path in inside if posixpath.basename(path) not in _COMMON):
             weights[path] += math.exp2(-age / HALF_LIFE) * _COUNTS[item.type]
         age += item.type == "turn"
+    least = LEAST * max(weights.values(), default=0)
     # Sorted by name first, so that equal weights keep their order from one session to the next.
-    return sorted(sorted(weights), key=lambda path: -weights[path])
+    named = sorted(path for path, weight in weights.items() if weight >= least)
+    return sorted(named, key=lambda path: -weights[path])
 
 
 def named_in(text: str, files: Sequence[str]) -> set[str]:

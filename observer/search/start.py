@@ -65,7 +65,7 @@ MOST_FILES, TOKENS_OF_FILE = 19, 8
 """Files, the likeliest, that a start names in all, beside some four that its other lines name and
 that are less likely; and tokens that one costs, its folder's share included."""
 FILES_CHARS = 2_000
-ASKED_CHARS, TURN_CHARS = 110, 240
+ASKED_CHARS, TURN_CHARS = 110, 280
 NAMES_SAID = 4
 NOTES = 60
 COMMITS = 100
@@ -73,8 +73,9 @@ NOTE_TYPES = (
     *("constraint", "rule", "decision", "preference", "heuristic", "rejected", "fact", "context"),
 )
 """Notes that hold until somebody says otherwise."""
-KEPT, KEPT_FOR_FILES = 0.4, 0.12
-"""Of a budget, for what the work needs: checks, turns and files; the lines before get the rest.
+KEPT, KEPT_FOR_FILES, KEPT_OF_TURNS = 0.4, 0.12, 0.3
+"""Of a budget, for what the work needs: checks, turns and files; the lines before get the rest, and
+turns before the last one what is left of seven tenths.
 Files are bought last, since those that a line names already are not named again."""
 
 LAST, TURN, RED, PULL = "last session", "earlier turn", "red when it ran last", "pull request"
@@ -225,7 +226,7 @@ def start(
     bought: dict[int, CardFact] = {}
     for place in sorted(range(len(lines)), key=sorts.__getitem__):
         line, price = lines[place], cost(lines[place])
-        keep = int(request.budget_tokens * (KEPT_FOR_FILES if sorts[place] else KEPT))
+        keep = int(request.budget_tokens * (KEPT, KEPT_FOR_FILES, KEPT_OF_TURNS)[sorts[place]])
         if not is_harmless(line.why, line.text):
             budget.omit(line.item, line.why, WITHHELD)
         elif budget.buy(price, keep=keep):
@@ -339,14 +340,18 @@ def _exchange(turn: Item, title: str) -> str:
     said = matter(reply) if turn.files_modified else opening(reply) or turn.subtitle
     if turn.files_modified and not said:
         said = f"changed {_names(turn.files_modified)}; {opening(reply)}".removesuffix("; ")
-    return _joined(title, *turns.committed_in(turn), said)
+    broken = turns.INTERRUPTED if turn.subtitle.startswith(turns.INTERRUPTED) else ""
+    return _joined(title, *turns.committed_in(turn), broken, said.removeprefix(broken))
 
 
 def _joined(title: str, *said: str) -> str:
-    """Return a title and what was said under it, but for what says the title again."""
-    parts = [one for one in map(clean, said) if not one.startswith(title.rstrip("…"))]
-    shown = [one_line(clean(title), ASKED_CHARS), *parts]
-    return line_of(" → ".join(filter(None, shown)), TURN_CHARS)
+    """Return a title and what was said under it, but for what says the title again, or is cut."""
+    shown = one_line(clean(title), ASKED_CHARS)
+    for part in filter(None, map(clean, said)):
+        if not part.startswith(title.rstrip("…")):
+            more = line_of(part, TURN_CHARS - len(shown))
+            shown = " → ".join(filter(None, (shown, more)))
+    return shown
 
 
 def _turn(turn: Item, last: PastSession, pasts: Sequence[PastSession]) -> CardFact:

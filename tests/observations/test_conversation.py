@@ -27,6 +27,7 @@ from observer.core.events import (
 from observer.core.model import Item, Link, item_id
 from observer.observations.conversation import ANSWERED, CHOSEN, AnsweredQuestion, answers_in
 from observer.observations.quoting import matter, names, opening, quoted
+from observer.observations.session_state import decode
 from observer.observations.turns import item_without
 
 Feed = Callable[..., Any]
@@ -131,6 +132,14 @@ def test_an_answer_says_whose_words_it_is(
     assert (made.subtitle, made.kind == "record") == (subtitle, subtitle == CHOSEN)
     (turn,) = turns(fed)
     assert bool(turn.facts) is is_fact
+
+
+def test_a_question_that_offers_nothing_decides_nothing(feed: Feed) -> None:
+    asked = '{"question": "Which file is it in?"}'
+    said = ToolUse(tool="ask_user", input=asked, output="User responded: in the cart, at the end")
+    fed = feed(PROMPTED, said)
+    (made,) = fed.of("decision")
+    assert (made.kind, decode(fed.session.state).decided) == ("record", ())
 
 
 OPTIONS = [
@@ -358,6 +367,12 @@ def test_a_commit_is_no_check(feed: Feed) -> None:
     assert (turn.subtitle, turn.facts) == ("", ())
 
 
+SAID = replace(COMMIT, subject="Keep carts of all people")
+POINTS = Prompt(text="3 but apply the changes to this")
+PLANNED = ToolUse(tool="ExitPlanMode", input='{"plan": "# Open carts of all people\\n\\nx"}')
+OPENED = Command(command='gh pr create --title "Sum carts of all people"', exit_code=0)
+
+
 def test_a_turn_has_what_a_report_says_below_its_first_heading(feed: Feed) -> None:
     said = "I know it all. Here it is.\n\n# Found\n\nIt is in cart.py.\n\nx"
     report = Delegation(agent="Explore", task="Find it", result=said)
@@ -374,12 +389,23 @@ def test_a_turn_has_what_a_report_says_below_its_first_heading(feed: Feed) -> No
         pytest.param((Prompt(text="/review"),), "/review", id="nothing better"),
         pytest.param((LOG, Reply(text="Why? `total` is None.")), "`total` is None.", id="a paste"),
         pytest.param((LOG, Reply(text="No idea.")), "The cart is not shown", id="of no answer"),
+        pytest.param((POINTS, SAID), SAID.subject, id="points, committed"),
+        pytest.param((POINTS, PLANNED), "Open carts of all people", id="points, planned"),
+        pytest.param((POINTS, OPENED), "Sum carts of all people", id="points, a pull request"),
+        pytest.param((POINTS, COMMIT), POINTS.text, id="points, a commit that says no more"),
+        pytest.param((POINTS,), POINTS.text, id="points"),
+        pytest.param((PROMPTED, COMMIT), "Round the total up", id="has words of the commit"),
     ],
 )
 def test_a_short_prompt_is_titled_by_what_it_led_to(
     feed: Feed, bodies: tuple[AnyBody, ...], title: str
 ) -> None:
     assert turns(feed(*bodies))[-1].title == title
+
+
+def test_what_was_broken_off_says_so(feed: Feed) -> None:
+    (turn,) = turns(feed(PROMPTED, WRITE, Prompt(text="[Request interrupted by user]")))
+    assert turn.subtitle == "interrupted, changed 1 file"
 
 
 GO_ON = Prompt(text="Another agent has worked on your files, please continue now")

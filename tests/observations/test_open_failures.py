@@ -554,6 +554,23 @@ def test_files_changed_since_are_named_but_for_prose(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
+    ("check", "changed"),
+    [
+        (red("cd core/cart && pytest", PYTEST), ("core/cart/a.py",)),
+        (red("pnpm --filter @shop/cart test", VITEST), ("core/cart/a.py",)),
+        (red("pnpm --filter prices test", VITEST), ()),
+    ],
+)
+def test_only_files_where_a_check_ran_are_changed_since(
+    project: Project, check: Command, changed: tuple[str, ...]
+) -> None:
+    project.feed(
+        check, *(FileWrite(path=path) for path in ("core/cart/a.py", "cart.py", "web/b.ts"))
+    )
+    assert project.open[0].changed == changed
+
+
+@pytest.mark.parametrize(
     ("step", "is_open"),
     [
         (FileWrite(path="tests/test_cart.py", operation="delete"), False),

@@ -324,6 +324,21 @@ def test_history_links_what_it_takes_back(feed: Feed) -> None:
     assert links_of(fed, 7) == {("replaces", 0, hash_of(4)), ("makes", 0, hash_of(5))}
 
 
+@pytest.mark.parametrize("action", ["commit", "import"])
+@pytest.mark.parametrize("subject", ["c3", "c3 and more"])
+def test_a_merge_that_repeats_its_commit_leads_to_it(feed: Feed, action: Any, subject: str) -> None:
+    said = f"Merge pull request #7 from ana/cart\n\n{subject}"
+    merge = Commit(
+        hash=hash_of(4), subject=said.partition("\n")[0], message=said, action=action,
+        parents=(hash_of(2), hash_of(3)),
+    )  # fmt: skip
+    made = feed(replace(commit(3), action=action), merge).last
+    leads = {("brings", 0, hash_of(3))} if subject == "c3" else set()
+    assert (made.kind == "record", {(one.kind, one.target, one.title) for one in made.links}) == (
+        bool(leads), leads,
+    )  # fmt: skip
+
+
 def test_an_import_only_links(feed: Feed) -> None:
     fed = feed(replace(reverting(4, 2), action="import"), replace(commit(2), action="import"))
     assert links_of(fed, 1) == {("reverts", 0, hash_of(2))}

@@ -85,7 +85,7 @@ def test_a_write_that_failed_changes_and_records_nothing(
 ) -> None:
     fed = feed(save(), *failed, save())
     assert [item.folded for item in fed.items.values()] == [2]
-    assert decode(fed.session.state).counts["file-write"] == 2
+    assert decode(fed.session.state).files["a.py"].writes == 2
 
 
 def test_a_deletion_stands_alone(feed: Feed) -> None:
@@ -367,12 +367,10 @@ ORIGIN = ItemOrigin(seq=1, event="e1", at_ms=5)
 def test_every_part_is_bounded() -> None:
     known = SessionState()
     for number in range(300):
-        known = session_state.with_group(
-            known, OpenGroup(key=str(number), origin=ORIGIN, last_ms=5)
-        )
+        known = session_state.with_group(known, str(number), OpenGroup(origin=ORIGIN, last_ms=5))
         known = session_state.with_reads(known, (f"{number}.py",))
         known = session_state.with_command(known, f"cmd {number}", CommandState(ok=True))
-    assert len(known.groups) == session_state.GROUPS
+    assert len(known.grouped) == session_state.GROUPS
     assert len(known.files) == session_state.FILES
     assert len(known.commands) == session_state.COMMANDS
     assert "299.py" in known.files

@@ -101,15 +101,13 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
             "Round the total up",
             id="asked-first",
         ),
-        pytest.param((WRITE, GREEN), "Changed api/cart.py (a) +1 -1", id="done-first"),
+        pytest.param((WRITE, GREEN), "Changed api/cart.py (a)", id="done-first"),
         pytest.param((FileRead(paths=("a.py",)),), "Read a.py", id="looked-at"),
         pytest.param((Custom(name="-"),), "-", id="nothing-better"),
         pytest.param(
             (Prompt(text="fix them"), WRITE, COMMIT), "Round totals (cart.py)", id="a-commit"
         ),
-        pytest.param(
-            (Prompt(text="fix it"), WRITE), "Changed api/cart.py (a) +1 -1", id="the-files"
-        ),
+        pytest.param((Prompt(text="fix it"), WRITE), "Changed api/cart.py (a)", id="the-files"),
         pytest.param((Prompt(text="hide this one:"), COMMIT), "Round totals", id="a-picture"),
         pytest.param(
             (Prompt(text="all of this is to be rounded, in totals too"), WRITE, LONGER),
@@ -224,7 +222,7 @@ def test_what_was_said_last_was_completed(feed: Feed) -> None:
         replace(GREEN, command=RED.command),
         Reply(text="It rounds up now.\n\nMore below."),
     )
-    assert fields.completed.endswith("+1 -1. It rounds up now.")
+    assert fields.completed.endswith("cart.py (a). It rounds up now.")
 
 
 def test_what_was_said_of_the_work_is_not_lost_behind_later_words(feed: Feed) -> None:
@@ -250,14 +248,14 @@ def test_commits_files_tests_and_customs_were_completed(feed: Feed) -> None:
         Custom(name="deploy", text="staging"),
     )
     assert fields.completed == (
-        "Committed Round totals (abcdef0123). Changed api/cart.py (a) +1 -1."
-        " Created new.md (New) +1 -0. Deleted old. deploy: staging."
+        "Committed Round totals (abcdef0123). Changed old, new.md (New) and api/cart.py (a)."
+        " deploy: staging."
     )
 
 
 def test_the_raw_payload_of_an_unknown_event_was_not_completed(feed: Feed) -> None:
     fields = summary(feed, WRITE, Custom(name="pi:turn_start", text='{"turnIndex":1}'))
-    assert fields.completed == "Changed api/cart.py (a) +1 -1."
+    assert fields.completed == "Changed api/cart.py (a)."
 
 
 @pytest.mark.parametrize(
@@ -265,7 +263,7 @@ def test_the_raw_payload_of_an_unknown_event_was_not_completed(feed: Feed) -> No
     [
         pytest.param((WRITE,), None, id="all of it"),
         pytest.param((FileWrite(path="api/cart.py", operation="delete"),), None, id="a deletion"),
-        pytest.param((WRITE, COMMIT, WRITE), "(a) +1 -1.", id="since the last commit"),
+        pytest.param((WRITE, COMMIT, WRITE), "(a).", id="since the last commit"),
     ],
 )
 def test_what_git_took_back_was_not_completed(
@@ -326,15 +324,27 @@ def test_a_red_check_is_next_unless_it_was_accepted_or_is_old(
     assert (" failed at " in summary(feed, *bodies).next_steps) is is_next
 
 
-def test_counts_length_agents_and_models_are_notes(feed: Feed, place: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        pytest.param(f"It rounds up. {'Nobody knows why ' * 40}.", " It rounds up…", id="cut"),
+        pytest.param(f"It rounds up {'and so on ' * 60}.", "", id="no end"),
+    ],
+)
+def test_what_was_completed_ends_with_a_sentence(feed: Feed, reply: str, said: str) -> None:
+    fields = summary(feed, Prompt(text="Round the total up"), WRITE, Reply(text=reply))
+    assert fields.completed == f"Changed api/cart.py (a).{said}"
+
+
+def test_of_many_things_completed_whole_ones_are_there(feed: Feed) -> None:
+    commits = [
+        replace(COMMIT, hash=f"{at}" * 40, subject=f"Round {f'number {at} ' * 18}")
+        for at in range(5)
+    ]
     fields = summary(
-        feed,
-        SessionStart(model="m-1"),
-        Search(query="a"),
-        Search(query="b"),
-        place(FileRead(paths=("a",)), 4, agent="Explore"),
+        feed, Prompt(text="Round the total up"), WRITE, *commits, Reply(text="`a` is up.")
     )
-    assert fields.notes == "1 file read, 2 lookups in 30.0 s. Models: m-1."
+    assert fields.completed == "Changed api/cart.py (a). `a` is up."
 
 
 @pytest.mark.parametrize(
