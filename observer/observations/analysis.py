@@ -131,26 +131,26 @@ _DRAFTERS: dict[type[AnyBody], Callable[[Any, Where], ObservationDraft | None]] 
 
 
 ToolCall = Command | FileWrite | FileRead | Search | ToolUse
-_COMMAND_CHARS = 2000
-_INPUT_CHARS = 500
-_SUBJECTS: dict[type[ToolCall], tuple[str, ...]] = {
-    Command: ("command",),
-    FileWrite: ("path",),
-    FileRead: ("paths",),
-    Search: ("query", "path"),
-    ToolUse: ("tool", "input"),
+_KEPT: dict[type[ToolCall], tuple[tuple[str, int], ...]] = {
+    Command: (("command", 2000), ("description", 200)),
+    FileWrite: (("path", 1000), ("operation", 20), ("tool", 100)),
+    FileRead: (("paths", 1000), ("lines", 40), ("tool", 100)),
+    Search: (("query", 300), ("path", 1000), ("where", 20), ("tool", 100)),
+    ToolUse: (("input", 500), ("tool", 100)),
 }
-"""Fields by which a full report is known as that of a call."""
+"""What is kept of a call until its result comes, cut to so many characters."""
+_NOT_SUBJECTS = frozenset({"description", "operation", "lines", "where"})
+"""Fields by which a full report is not known as that of a call."""
+_BLOCKS = frozenset({"command", "input"})
 
 
 def pending_call(recorded: Recorded, intent: Intent) -> PendingTool:
     """Return the call to keep until its result comes."""
-    asked = intent.of
-    write = asked if isinstance(asked, FileWrite) else None
+    write = intent.of if isinstance(intent.of, FileWrite) else None
     return PendingTool(
         origin=origin_of(recorded),
         tool=one_line(intent.tool, 100),
-        call=_kept(asked),
+        call=_kept(intent.of),
         change=summarize_write(write) if write else ChangeSummary(),
         chars=event_text.chars_of(write) if write else 0,
     )
@@ -168,7 +168,7 @@ def completed(state: SessionState, recorded: Recorded) -> EventRecord:
     pending = result_of(state, outcome) if isinstance(outcome, Outcome) else None
     if pending is None or not isinstance(outcome, Outcome):
         return analyzed(recorded)
-    asked = completed_call(pending, outcome)
+    asked = _completed_call(pending.call, outcome)
     said = analyze(asked, where_of(recorded))
     return replace(
         record_of(recorded),
@@ -185,58 +185,38 @@ def same_as(state: SessionState, body: ToolCall) -> PendingTool | None:
     if not kin:
         return None
     asked = _kept(body)
-    tool = "" if isinstance(asked, Command) else asked.tool
-    named = _SUBJECTS[type(asked)]
+    named = {name for name, _ in _KEPT[type(asked)]} - _NOT_SUBJECTS
+    if not isinstance(asked, ToolUse):
+        named.discard("tool")
     same = [
         one for one in kin if all(getattr(one.call, name) == getattr(asked, name) for name in named)
     ]
+    tool = "" if isinstance(asked, Command) else asked.tool
     return next(iter(same or [one for one in kin if tool and one.tool == tool]), None)
 
 
-def completed_call(pending: PendingTool, outcome: Outcome) -> ToolCall:
-    """Return a call with its result."""
-    asked = pending.call
+def _completed_call(asked: ToolCall, outcome: Outcome) -> ToolCall:
     code = exit_code_of(Command(command="", output=outcome.output, exit_code=outcome.exit_code))
-    failed = (
-        outcome.failed if outcome.failed is not None else (code != 0 if code is not None else None)
-    )
-    if isinstance(asked, Command):
-        return replace(asked, output=outcome.output, exit_code=code, failed=outcome.failed)
-    if isinstance(asked, FileWrite):
-        return replace(asked, error=(outcome.output or "failed") if failed else "")
-    if isinstance(asked, Search):
-        return replace(asked, output=outcome.output)
-    if isinstance(asked, ToolUse):
-        return replace(asked, output=outcome.output, failed=failed)
+    failed = outcome.failed if outcome.failed is not None or code is None else code != 0
+    match asked:
+        case Command():
+            return replace(asked, output=outcome.output, exit_code=code, failed=outcome.failed)
+        case FileWrite():
+            return replace(asked, error=(outcome.output or "failed") if failed else "")
+        case Search():
+            return replace(asked, output=outcome.output)
+        case ToolUse():
+            return replace(asked, output=outcome.output, failed=failed)
     return asked
 
 
 def _kept(asked: ToolCall) -> ToolCall:
     """Return a call as it is stored: printable and without long texts."""
-    match asked:
-        case Command():
-            return Command(
-                command=block(asked.command, _COMMAND_CHARS),
-                description=one_line(asked.description, 200),
-            )
-        case FileWrite():
-            return FileWrite(
-                path=one_line(asked.path, 1000),
-                operation=asked.operation,
-                tool=one_line(asked.tool, 100),
-            )
-        case FileRead():
-            return FileRead(
-                paths=tuple(one_line(path, 1000) for path in asked.paths[:20]),
-                lines=one_line(asked.lines, 40),
-                tool=one_line(asked.tool, 100),
-            )
-        case Search():
-            return Search(
-                query=one_line(asked.query, 300),
-                where=asked.where,
-                path=one_line(asked.path, 1000),
-                tool=one_line(asked.tool, 100),
-            )
-        case _:
-            return ToolUse(tool=one_line(asked.tool, 100), input=block(asked.input, _INPUT_CHARS))
+    kept: dict[str, Any] = {}  # fields of several types
+    for name, most in _KEPT[type(asked)]:
+        value = getattr(asked, name)
+        if isinstance(value, tuple):
+            kept[name] = tuple(one_line(each, most) for each in value[:20])
+        else:
+            kept[name] = (block if name in _BLOCKS else one_line)(value, most)
+    return type(asked)(**kept)

@@ -23,12 +23,14 @@ from observer.commands.result import CommandResult
 from observer.core.events import Command, Delegation, FileWrite, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import block, listed, one_line, relative
+from observer.core.value import newest
 from observer.observations import event_text, git_commands, session_commits, session_state
 from observer.observations.drafts import TITLE, ObservationDraft, item, origin_of, where_of
 from observer.observations.session_state import CommandState, OpenGroup, SessionState
 
 Step = tuple[SessionState, tuple[Item, ...]]
 
+GROUPS = 12
 WITHIN_MS = 1_800_000
 CALLS, CALL = 20, 160
 """Most calls of a group that are shown apart, and characters of each."""
@@ -42,10 +44,9 @@ def write(
     if body.error:  # the agent makes it in another way
         return before, ()
     path = relative(body.path, where.root, where.cwd)
-    key = session_state.key_of("write", _agent(recorded), path)
-    group = _continued(before, key, recorded, chars)
+    key, group = _group(before, recorded, chars, "write", path)
     if body.operation == "delete" or group.operation == "delete":
-        group = _new_group(recorded, chars)
+        group = _begun(recorded, chars)
     group = replace(
         group,
         operation=group.operation or body.operation,
@@ -53,13 +54,9 @@ def write(
     )
     first = replace(body, operation=group.operation)
     draft = event_text.write(first, group.change, where, times=group.times)
-    after = session_state.with_write(
-        session_state.with_group(before, key, group),
-        path,
-        change.symbols,
-        is_new=body.operation == "create",
-    )
-    return after, _items(draft, recorded, group)
+    is_new = body.operation == "create"
+    after = session_state.with_write(before, path, change.symbols, is_new=is_new)
+    return _put(after, recorded, key, group, draft)
 
 
 def command(before: SessionState, recorded: Recorded, body: Command, result: CommandResult) -> Step:
@@ -68,27 +65,30 @@ def command(before: SessionState, recorded: Recorded, body: Command, result: Com
     if result.ok is not False and line.is_routine:
         return before, ()
     draft = event_text.run(body, line, result, where=where_of(recorded))
-    name = check_runs.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
+    parts = command_line.simple_commands(body.command)
     done = git_commands.operations_of(recorded, body, is_ok=True) if "git" in body.command else ()
     # What `rm` removes is seldom work. A second run of a git command reverts something else.
     discards = any(one.kind in session_commits.DISCARDING for one, _ in done)
+    is_failure = result.ok is False and result.was_run
+    # Others ask by itself for a failure, and for what a person typed or what undoes work.
+    is_alone = recorded.event.author == "person" or draft.files_modified or discards
+    is_alone = is_alone or (
+        is_failure and (result.is_check or not all(part.looks for part in parts))
+    )
     place = (recorded.event.cwd, str(recorded.seq) if discards else "")
-    key = session_state.key_of("command", _agent(recorded), body.command, *place)
-    if discards or _is_alone(recorded, body, draft, result):
+    key, group = _group(before, recorded, draft.chars, "command", body.command, *place)
+    if is_alone:
         facts = (result.ok, result.passed, result.failed, *result.failing, result.first_error)
         outcome = one_line("|".join(map(str, facts)), 300)
-        group = _continued(before, key, recorded, draft.chars)
         if group.times > 1 and group.outcome != outcome:
-            group = _new_group(recorded, draft.chars)
-        group = replace(group, outcome=outcome)
-        after = session_state.with_group(before, key, group)
-        items: tuple[Item, ...] = _items(draft, recorded, group)
+            group = _begun(recorded, draft.chars)
+        after, items = _put(before, recorded, key, replace(group, outcome=outcome), draft)
     else:
-        others = {one: group for one, group in before.grouped.items() if one != key}
-        before = replace(before, grouped=others)  # it fails anew, if it does
+        before = _without(before, key)  # it fails anew, if it does
         after, items = called(before, recorded, draft, "commands", one_line(body.command, CALL))
-    if before.is_stashed or check_runs.sets_work_aside(command_line.simple_commands(body.command)):
+    if before.is_stashed or check_runs.sets_work_aside(parts):
         return after, items  # it ran without the stashed changes
+    name = check_runs.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
     run = CommandState(
         ok=None if result.is_cut_off else result.ok,
         said=result.said,
@@ -97,47 +97,26 @@ def command(before: SessionState, recorded: Recorded, body: Command, result: Com
     return session_state.with_command(after, name, run), items
 
 
-def _is_alone(
-    recorded: Recorded, body: Command, draft: ObservationDraft, result: CommandResult
-) -> bool:
-    """Return True for a run that others ask for by itself: a failure, a typed or undoing one."""
-    if recorded.event.author == "person" or draft.files_modified:
-        return True
-    if result.ok is False and result.was_run:
-        parts = command_line.simple_commands(body.command)
-        return result.is_check or not all(part.looks for part in parts)
-    return False
-
-
 def called(
     before: SessionState, recorded: Recorded, draft: ObservationDraft, name: str, call: str
 ) -> Step:
     """Add a call to the group of its tool, or begin one.
 
-    Args:
-        before: the session's state.
-        recorded: the event.
-        draft: what a record of this call alone says.
-        name: the tool, as the group names it.
-        call: what it was asked, which the group lists once.
+    `draft` is what a record of this call alone says, `name` the tool, and `call` what it was asked,
+    which the group lists once.
     """
-    key = session_state.key_of("call", _agent(recorded), draft.type, name)
-    group = _continued(before, key, recorded, draft.chars)
+    key, group = _group(before, recorded, draft.chars, "call", draft.type, name)
     known = [one for one in group.texts if one != call]
     texts = (*known, one_line(call, CALL))[-CALLS:] if call else group.texts
-    group = replace(group, texts=texts)
     if group.times > 1:
         sign = "$ " if draft.type == "command" else ""
         on = f" on {listed(texts, 3)}" if texts else ""
-        draft = replace(
-            draft,
+        draft = ObservationDraft(
+            type=draft.type,
             title=one_line(f"{name}: {group.times:,} calls{on}", TITLE),
-            subtitle="",
             facts=tuple(f"{sign}{one}" for one in texts),
-            signature="",
-            category="",
         )
-    return session_state.with_group(before, key, group), _items(draft, recorded, group)
+    return _put(before, recorded, key, replace(group, texts=texts), draft)
 
 
 def tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
@@ -149,29 +128,6 @@ def tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     server, _, action = name.partition(" ")
     asked = f"{action}: {call}" if action and call else action or call
     return called(before, recorded, draft, server, asked)
-
-
-def _continued(before: SessionState, key: str, recorded: Recorded, chars: int) -> OpenGroup:
-    group = before.grouped.get(key)
-    at_ms = recorded.event.at_ms
-    if group is None or abs(at_ms - group.last_ms) > WITHIN_MS:
-        return _new_group(recorded, chars)
-    return replace(
-        group, last_ms=max(at_ms, group.last_ms), times=group.times + 1, chars=group.chars + chars
-    )
-
-
-def _new_group(recorded: Recorded, chars: int) -> OpenGroup:
-    origin = origin_of(recorded)
-    return OpenGroup(origin=origin, last_ms=origin.at_ms, chars=chars)
-
-
-def _agent(recorded: Recorded) -> str:
-    return recorded.event.agent[:100]
-
-
-def _items(draft: ObservationDraft, recorded: Recorded, group: OpenGroup) -> tuple[Item]:
-    return (item(draft, recorded, origin=group.origin, times=group.times, chars=group.chars),)
 
 
 _TASK_CHARS = 500
@@ -192,20 +148,43 @@ def delegation(before: SessionState, recorded: Recorded, body: Delegation) -> St
         and (not task or group.texts[0] in ("", task))
         and group.texts[1] in ("", result)
     )
-    earlier_key, earlier = (next(reports, None) if result else None) or ("", None)
-    known_task, known_result = earlier.texts if earlier else ("", "")
+    begun = ("", replace(_begun(recorded, 0), operation=agent, texts=("", ""), times=0))
+    key, group = next(reports, begun) if result else begun
+    known_task, known_result = group.texts
     whole = replace(body, task=body.task or known_task, result=body.result or known_result)
     draft = event_text.delegation(whole)
     if draft is None:
         return before, ()
-    groups = {key: group for key, group in before.grouped.items() if key != earlier_key}
-    before = replace(before, grouped=groups)
-    texts = (task or known_task, result or known_result)
-    origin = origin_of(recorded)
-    group = replace(
-        earlier or OpenGroup(origin=origin, last_ms=origin.at_ms, times=0, operation=agent),
-        texts=texts,
-    )
-    key = session_state.key_of("delegation", agent, *texts)
-    group = replace(group, times=group.times + 1, chars=max(group.chars, draft.chars))
-    return session_state.with_group(before, key, group), _items(draft, recorded, group)
+    texts, chars = (task or known_task, result or known_result), max(group.chars, draft.chars)
+    group = replace(group, texts=texts, times=group.times + 1, chars=chars)
+    now = session_state.key_of("delegation", agent, *texts)
+    return _put(_without(before, key), recorded, now, group, draft)
+
+
+def _group(
+    before: SessionState, recorded: Recorded, chars: int, kind: str, *names: str
+) -> tuple[str, OpenGroup]:
+    """Return the group that an event goes on with, or begins, with its key."""
+    key = session_state.key_of(kind, recorded.event.agent[:100], *names)
+    group, at_ms = before.grouped.get(key), recorded.event.at_ms
+    if group is None or abs(at_ms - group.last_ms) > WITHIN_MS:
+        return key, _begun(recorded, chars)
+    last_ms, times = max(at_ms, group.last_ms), group.times + 1
+    return key, replace(group, last_ms=last_ms, times=times, chars=group.chars + chars)
+
+
+def _begun(recorded: Recorded, chars: int) -> OpenGroup:
+    return OpenGroup(origin=origin_of(recorded), last_ms=recorded.event.at_ms, chars=chars)
+
+
+def _without(before: SessionState, key: str) -> SessionState:
+    return replace(before, grouped={k: one for k, one in before.grouped.items() if k != key})
+
+
+def _put(
+    before: SessionState, recorded: Recorded, key: str, group: OpenGroup, draft: ObservationDraft
+) -> Step:
+    """Return the state with a group as its newest, and its record."""
+    grouped = {**_without(before, key).grouped, key: group}
+    made = item(draft, recorded, origin=group.origin, times=group.times, chars=group.chars)
+    return replace(before, grouped=newest(grouped, GROUPS)), (made,)

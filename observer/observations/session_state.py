@@ -108,7 +108,6 @@ def counted(session: Session, recorded: Recorded) -> Session:
     return replace(session, status="active", ended_ms=None, last_ms=last_ms)
 
 
-GROUPS = 12
 INTENTS = 16
 FILES = 100
 COMMANDS = 30
@@ -283,12 +282,6 @@ def added(sayings: tuple[str, ...], *new: str) -> tuple[str, ...]:
     """Return texts with new ones at the end, each once; the oldest are dropped."""
     fresh = [shown for text in new if (shown := one_line(text, SAYING)) and shown not in sayings]
     return (*sayings, *fresh)[-SAYINGS:] if fresh else sayings
-
-
-def with_group(state: SessionState, key: str, group: OpenGroup) -> SessionState:
-    """Return the state with a group as its newest, replacing the one of the same key."""
-    others = {other: known for other, known in state.grouped.items() if other != key}
-    return replace(state, grouped=newest({**others, key: group}, GROUPS))
 
 
 def is_away(key: str, group: OpenGroup) -> bool:

@@ -28,9 +28,9 @@ from observer.core.events import (
 )
 from observer.core.model import Recorded, item_id
 from observer.observations import session_state
-from observer.observations.drafts import ItemOrigin
+from observer.observations.grouping import GROUPS
 from observer.observations.session_reducer import SessionReducer
-from observer.observations.session_state import CommandState, OpenGroup, SessionState, begin, decode
+from observer.observations.session_state import CommandState, SessionState, begin, decode
 from observer.observations.summary import summarize
 
 Feed = Callable[..., Any]
@@ -361,16 +361,16 @@ def test_what_has_no_result_at_the_end_is_no_record(feed: Feed) -> None:
     assert feed(asked, SessionEnd()).items == {}
 
 
-ORIGIN = ItemOrigin(seq=1, event="e1", at_ms=5)
+def test_groups_are_bounded(feed: Feed) -> None:
+    fed = feed(*(save(f"{number}.py") for number in range(2 * GROUPS)))
+    assert len(decode(fed.session.state).grouped) == GROUPS
 
 
 def test_every_part_is_bounded() -> None:
     known = SessionState()
     for number in range(300):
-        known = session_state.with_group(known, str(number), OpenGroup(origin=ORIGIN, last_ms=5))
         known = session_state.with_reads(known, (f"{number}.py",))
         known = session_state.with_command(known, f"cmd {number}", CommandState(ok=True))
-    assert len(known.grouped) == session_state.GROUPS
     assert len(known.files) == session_state.FILES
     assert len(known.commands) == session_state.COMMANDS
     assert "299.py" in known.files
