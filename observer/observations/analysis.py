@@ -19,22 +19,7 @@ from observer.code.edits import ChangeSummary, summarize_write
 from observer.commands import command_line, outcome
 from observer.commands.ending import exit_code_of
 from observer.commands.result import CommandResult
-from observer.core.events import (
-    AnyBody,
-    Checkout,
-    Command,
-    Commit,
-    Compaction,
-    Custom,
-    Delegation,
-    FileRead,
-    FileWrite,
-    Intent,
-    Outcome,
-    Rewrite,
-    Search,
-    ToolUse,
-)
+from observer.core import events
 from observer.core.model import Place, Recorded
 from observer.core.text import block, one_line
 from observer.core.value import Value
@@ -101,11 +86,11 @@ def analysis_of(recorded: Recorded) -> EventAnalysis:
     return analyze(recorded.event.body, where_of(recorded))
 
 
-def analyze(body: AnyBody, where: Where) -> EventAnalysis:
+def analyze(body: events.AnyBody, where: Where) -> EventAnalysis:
     """Return the analysis of an event's body; `where` tells how to show its paths."""
-    if isinstance(body, FileWrite):
+    if isinstance(body, events.FileWrite):
         return EventAnalysis(change=summarize_write(body))
-    if isinstance(body, Command):
+    if isinstance(body, events.Command):
         return EventAnalysis(
             result=outcome.command_result(
                 body, command_line.parse_command_line(body.command), where.root
@@ -116,27 +101,27 @@ def analyze(body: AnyBody, where: Where) -> EventAnalysis:
 
 
 # Any: each function takes the body of its key's type, which a dict's type cannot say.
-_DRAFTERS: dict[type[AnyBody], Callable[[Any, Where], ObservationDraft | None]] = {
-    Search: lambda body, _: event_text.search(body),
-    Delegation: lambda body, _: event_text.delegation(body),
-    Compaction: lambda body, _: event_text.compaction(body),
-    ToolUse: lambda body, _: event_text.tool_use(body),
-    Outcome: lambda body, _: event_text.outcome(body),
-    Commit: event_text.commit,
-    Checkout: lambda body, _: event_text.checkout(body),
-    Rewrite: lambda body, _: event_text.rewrite(body),
-    Custom: event_text.custom,
+_DRAFTERS: dict[type[events.AnyBody], Callable[[Any, Where], ObservationDraft | None]] = {
+    events.Search: lambda body, _: event_text.search(body),
+    events.Delegation: lambda body, _: event_text.delegation(body),
+    events.Compaction: lambda body, _: event_text.compaction(body),
+    events.ToolUse: lambda body, _: event_text.tool_use(body),
+    events.Outcome: lambda body, _: event_text.outcome(body),
+    events.Commit: event_text.commit,
+    events.Checkout: lambda body, _: event_text.checkout(body),
+    events.Rewrite: lambda body, _: event_text.rewrite(body),
+    events.Custom: event_text.custom,
 }
 """The draft of each kind of event; file writes and commands are grouped first (`grouping`)."""
 
 
-ToolCall = Command | FileWrite | FileRead | Search | ToolUse
+ToolCall = events.Command | events.FileWrite | events.FileRead | events.Search | events.ToolUse
 _KEPT: dict[type[ToolCall], tuple[tuple[str, int], ...]] = {
-    Command: (("command", 2000), ("description", 200)),
-    FileWrite: (("path", 1000), ("operation", 20), ("tool", 100)),
-    FileRead: (("paths", 1000), ("lines", 40), ("tool", 100)),
-    Search: (("query", 300), ("path", 1000), ("where", 20), ("tool", 100)),
-    ToolUse: (("input", 500), ("tool", 100)),
+    events.Command: (("command", 2000), ("description", 200)),
+    events.FileWrite: (("path", 1000), ("operation", 20), ("tool", 100)),
+    events.FileRead: (("paths", 1000), ("lines", 40), ("tool", 100)),
+    events.Search: (("query", 300), ("path", 1000), ("where", 20), ("tool", 100)),
+    events.ToolUse: (("input", 500), ("tool", 100)),
 }
 """What is kept of a call until its result comes, cut to so many characters."""
 _NOT_SUBJECTS = frozenset({"description", "operation", "lines", "where"})
@@ -144,9 +129,9 @@ _NOT_SUBJECTS = frozenset({"description", "operation", "lines", "where"})
 _BLOCKS = frozenset({"command", "input"})
 
 
-def pending_call(recorded: Recorded, intent: Intent) -> PendingTool:
+def pending_call(recorded: Recorded, intent: events.Intent) -> PendingTool:
     """Return the call to keep until its result comes."""
-    write = intent.of if isinstance(intent.of, FileWrite) else None
+    write = intent.of if isinstance(intent.of, events.FileWrite) else None
     return PendingTool(
         origin=origin_of(recorded),
         tool=one_line(intent.tool, 100),
@@ -156,7 +141,7 @@ def pending_call(recorded: Recorded, intent: Intent) -> PendingTool:
     )
 
 
-def result_of(state: SessionState, outcome: Outcome) -> PendingTool | None:
+def result_of(state: SessionState, outcome: events.Outcome) -> PendingTool | None:
     """Return the pending call that a result belongs to: the oldest of the same tool."""
     tool = one_line(outcome.tool, 100)
     return next((one for one in state.pending if one.tool == tool), None)
@@ -165,8 +150,8 @@ def result_of(state: SessionState, outcome: Outcome) -> PendingTool | None:
 def completed(state: SessionState, recorded: Recorded) -> EventRecord:
     """Return a result completed with its pending call, any other event with its analysis."""
     outcome = recorded.event.body
-    pending = result_of(state, outcome) if isinstance(outcome, Outcome) else None
-    if pending is None or not isinstance(outcome, Outcome):
+    pending = result_of(state, outcome) if isinstance(outcome, events.Outcome) else None
+    if pending is None or not isinstance(outcome, events.Outcome):
         return analyzed(recorded)
     asked = _completed_call(pending.call, outcome)
     said = analyze(asked, where_of(recorded))
@@ -186,26 +171,28 @@ def same_as(state: SessionState, body: ToolCall) -> PendingTool | None:
         return None
     asked = _kept(body)
     named = {name for name, _ in _KEPT[type(asked)]} - _NOT_SUBJECTS
-    if not isinstance(asked, ToolUse):
+    if not isinstance(asked, events.ToolUse):
         named.discard("tool")
     same = [
         one for one in kin if all(getattr(one.call, name) == getattr(asked, name) for name in named)
     ]
-    tool = "" if isinstance(asked, Command) else asked.tool
+    tool = "" if isinstance(asked, events.Command) else asked.tool
     return next(iter(same or [one for one in kin if tool and one.tool == tool]), None)
 
 
-def _completed_call(asked: ToolCall, outcome: Outcome) -> ToolCall:
-    code = exit_code_of(Command(command="", output=outcome.output, exit_code=outcome.exit_code))
+def _completed_call(asked: ToolCall, outcome: events.Outcome) -> ToolCall:
+    code = exit_code_of(
+        events.Command(command="", output=outcome.output, exit_code=outcome.exit_code)
+    )
     failed = outcome.failed if outcome.failed is not None or code is None else code != 0
     match asked:
-        case Command():
+        case events.Command():
             return replace(asked, output=outcome.output, exit_code=code, failed=outcome.failed)
-        case FileWrite():
+        case events.FileWrite():
             return replace(asked, error=(outcome.output or "failed") if failed else "")
-        case Search():
+        case events.Search():
             return replace(asked, output=outcome.output)
-        case ToolUse():
+        case events.ToolUse():
             return replace(asked, output=outcome.output, failed=failed)
     return asked
 

@@ -13,22 +13,7 @@ from observer.commands.command_line import CommandLine, InlineScript, inline_scr
 from observer.commands.ending import is_interrupted, own_exit_code
 from observer.commands.outcome import first_lines
 from observer.commands.result import CommandResult, bare_name
-from observer.core import json_text
-from observer.core.events import (
-    Checkout,
-    Command,
-    Commit,
-    Compaction,
-    Custom,
-    Delegation,
-    FileChange,
-    FileRead,
-    FileWrite,
-    Outcome,
-    Rewrite,
-    Search,
-    ToolUse,
-)
+from observer.core import events, json_text
 from observer.core.text import (
     base_name,
     block,
@@ -47,6 +32,7 @@ from observer.observations.drafts import (
     FAILED,
     NARRATIVE,
     PATHS,
+    RECORDS,
     REPEATS,
     SUBTITLE,
     TITLE,
@@ -68,21 +54,17 @@ _MCP = re.compile(r"\Amcp__(.+?)__(.+)\Z")
 _DATA = (".json", ".toml", ".lock", ".yaml", ".yml", ".xml", ".cfg")
 _VERSION = frozenset({"version"})
 _SIGNS = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "copied": "C"}
-_OPERATIONS = {"import": "commit"}
 _PULLED = "fast-forward to"
 _PARTED = re.compile(r"[/.]")
 _HASH = re.compile(r"[0-9a-f]{40}")
 _REPORT = 700
 _TRAILER = re.compile(r"^[A-Z][\w-]{1,40}: \S")
-_TAKEN = word_set(
-    """
-    file-write file-read command research delegation tool-use commit prompt fix checkout rewrite
-    decision constraint heuristic rejected rule fact preference context note custom
-    """
+_TAKEN = RECORDS | word_set(
+    "commit prompt fix decision constraint heuristic rejected rule fact preference context note"
 )
 
 
-def search(search: Search) -> ObservationDraft | None:
+def search(search: events.Search) -> ObservationDraft | None:
     """Return the draft of a search; None for one of the code, whose files are read later."""
     query = one_line(search.query, FACT)
     if not query or search.where in ("code", "files"):
@@ -97,7 +79,7 @@ def search(search: Search) -> ObservationDraft | None:
     )
 
 
-def delegation(delegation: Delegation) -> ObservationDraft | None:
+def delegation(delegation: events.Delegation) -> ObservationDraft | None:
     """Return the draft of a delegation: the sub-agent's task, its result, or both."""
     title = first_line(delegation.task, TITLE) or first_line(delegation.result, TITLE)
     if not title:
@@ -118,7 +100,7 @@ def delegation(delegation: Delegation) -> ObservationDraft | None:
     )
 
 
-def compaction(compaction: Compaction) -> ObservationDraft | None:
+def compaction(compaction: events.Compaction) -> ObservationDraft | None:
     """Return the draft of a compaction: the summary that the client went on with, if it said so."""
     lead = one_line(quoting.opening(compaction.summary), TITLE)
     if not lead:
@@ -132,7 +114,7 @@ def compaction(compaction: Compaction) -> ObservationDraft | None:
     )
 
 
-def tool_use(use: ToolUse) -> ObservationDraft:
+def tool_use(use: events.ToolUse) -> ObservationDraft:
     """Return the draft of the use of any other tool."""
     tool = one_line(_MCP.sub(r"\1 \2", use.tool), 80) or "(unnamed tool)"
     value = json_text.read(use.input)
@@ -150,23 +132,30 @@ def tool_use(use: ToolUse) -> ObservationDraft:
     )
 
 
-def outcome(outcome: Outcome) -> ObservationDraft | None:
+def outcome(outcome: events.Outcome) -> ObservationDraft | None:
     """Return the draft of a result whose call was never seen; None if it is empty."""
     if not first_lines(outcome.output, 1):
         return None
     failed = outcome.failed or bool(outcome.exit_code)
-    return tool_use(ToolUse(tool=outcome.tool, output=outcome.output, failed=failed))
+    return tool_use(events.ToolUse(tool=outcome.tool, output=outcome.output, failed=failed))
 
 
-def commit(commit: Commit, where: Where) -> ObservationDraft:
-    """Return the draft of a commit: subject, message without trailers, files and their symbols."""
+def commit(commit: events.Commit, where: Where) -> ObservationDraft:
+    """Return the draft of a commit: subject, message without trailers, files and their symbols.
+
+    A trailer stands in the last paragraph, such as `Signed-off-by:`.
+    """
     short = one_line(commit.hash, 64)[:10]
-    operation = _PULLED if is_pulled(commit) else _OPERATIONS.get(commit.action, commit.action)
+    action = "commit" if commit.action == "import" else commit.action
+    operation = _PULLED if is_pulled(commit) else action
     paths = distinct((relative(file.path, where.root) for file in commit.files), PATHS)
     symbols = [symbol for file in commit.files[:FACTS] for symbol in file.symbols]
     author = one_line(commit.author.partition("<")[0], 60)
-    body = block(_body(commit), MESSAGE_CHARS)
-    files = _files_text(commit)
+    said = commit.message.strip().removeprefix(commit.subject).strip()
+    paragraphs = said.replace("\r\n", "\n").split("\n\n")
+    if all(_TRAILER.match(line) for line in paragraphs[-1].splitlines()):
+        paragraphs.pop()
+    body, files = block("\n\n".join(paragraphs), MESSAGE_CHARS), _files_text(commit)
     is_merge = len(commit.parents) > 1
     # git writes the subject of a merge; what it brings stands below, if anybody said so.
     subject = (first_line(body, TITLE) if is_merge else "") or one_line(commit.subject, TITLE)
@@ -193,27 +182,27 @@ def commit(commit: Commit, where: Where) -> ObservationDraft:
     )
 
 
-def is_pulled(commit: Commit) -> bool:
+def is_pulled(commit: events.Commit) -> bool:
     """Return True if a merge was a fast-forward to a commit that was made before."""
     return commit.action == "merge" and len(commit.parents) == 1
 
 
-def checkout(checkout: Checkout) -> ObservationDraft | None:
+def checkout(checkout: events.Checkout) -> ObservationDraft | None:
     """Return the draft of a switch of branch; None if it names no target."""
     to = one_line(checkout.branch or checkout.new[:10], 100)
     if not to:
         return None
     old = one_line(checkout.old, 100)
-    is_hash = _HASH.match(old) is not None
+    old = old[:10] if _HASH.match(old) else old
     return ObservationDraft(
         type="checkout",
         title=one_line(f"Switched to {to}", TITLE),
-        facts=(f"from {old[:10] if is_hash else old}",) if old.strip("0") else (),
+        facts=(f"from {old}",) if old.strip("0") else (),
         chars=len(to),
     )
 
 
-def rewrite(rewrite: Rewrite) -> ObservationDraft | None:
+def rewrite(rewrite: events.Rewrite) -> ObservationDraft | None:
     """Return the draft of a rewrite of commits; None if it names none."""
     if not rewrite.pairs:
         return None
@@ -230,7 +219,7 @@ def rewrite(rewrite: Rewrite) -> ObservationDraft | None:
     )
 
 
-def custom(custom: Custom, where: Where) -> ObservationDraft:
+def custom(custom: events.Custom, where: Where) -> ObservationDraft:
     """Return the draft of a custom event of an editor or script; its name becomes the type."""
     name = "-".join(re.findall(r"[a-z0-9]+", custom.name[:200].lower()))[:40]
     files = distinct((relative(path, where.root, where.cwd) for path in custom.files), PATHS)
@@ -245,18 +234,7 @@ def custom(custom: Custom, where: Where) -> ObservationDraft:
     )
 
 
-def _body(commit: Commit) -> str:
-    """Return the message after the subject, without trailers such as `Signed-off-by:`."""
-    text = commit.message.strip()
-    if text.startswith(commit.subject):
-        text = text[len(commit.subject) :].strip()
-    paragraphs = text.replace("\r\n", "\n").split("\n\n")
-    if all(_TRAILER.match(line) for line in paragraphs[-1].splitlines()):
-        paragraphs.pop()
-    return "\n\n".join(paragraphs)
-
-
-def _files_text(commit: Commit) -> str:
+def _files_text(commit: events.Commit) -> str:
     files, (unlisted, added, removed) = commit.files, commit.unlisted
     if not files:
         return ""
@@ -273,7 +251,7 @@ def _files_text(commit: Commit) -> str:
     return one_line(f"{number} changed, {lines}: {said}.", NARRATIVE)
 
 
-def _file_fact(file: FileChange) -> str:
+def _file_fact(file: events.FileChange) -> str:
     counts = " binary" if file.added is None else f" +{file.added} -{file.removed or 0}"
     moved = f"{file.old_path} -> " if file.old_path else ""
     symbols = f": {listed(file.symbols, 8)}" if file.symbols else ""
@@ -284,24 +262,15 @@ def _file_fact(file: FileChange) -> str:
     return one_line(f"{sign} {moved}{file.path}{counts}{symbols}{names}", FACT)
 
 
-_VERBS = {
-    "create": "Created",
-    "edit": "Modified",
-    "append": "Appended to",
-    "delete": "Deleted",
-    "write": "Wrote",
-}
+_PAST = {"create": "Created", "edit": "Modified", "append": "Appended to", "delete": "Deleted"}
 
 
 def write(
-    write: FileWrite, change: ChangeSummary, where: Where, *, times: int = 1
+    write: events.FileWrite, change: ChangeSummary, where: Where, *, times: int = 1
 ) -> ObservationDraft:
-    """Return the draft of one or several writes of a file.
-
-    `write` is the first of them, `change` the sum of all, `times` their number.
-    """
+    """Return the draft of writes of a file: the first, the sum of all, and their number."""
     path = relative(write.path, where.root, where.cwd)
-    verb = _VERBS[write.operation]
+    verb = _PAST.get(write.operation, "Wrote")
     repeated = f", {times:,} edits" if times > 1 else ""
     fates = (
         ("added", change.new),
@@ -326,19 +295,14 @@ def write(
     )
 
 
-def chars_of(write: FileWrite) -> int:
+def chars_of(write: events.FileWrite) -> int:
     """Return the number of characters of text in a write."""
     return len(write.content or "") + sum([len(edit.old) + len(edit.new) for edit in write.edits])
 
 
-def shown_paths(read: FileRead, where: Where) -> tuple[str, ...]:
-    """Return the paths of a read as they are shown, without duplicates."""
-    return distinct([relative(path, where.root, where.cwd) for path in read.paths], PATHS)
-
-
-def read(read: FileRead, where: Where) -> ObservationDraft:
+def read(read: events.FileRead, where: Where) -> ObservationDraft:
     """Return the draft of a read of files."""
-    paths = shown_paths(read, where)
+    paths = distinct([relative(path, where.root, where.cwd) for path in read.paths], PATHS)
     names = listed([base_name(path) for path in paths], 3)
     lines = f", lines {read.lines}" if read.lines else ""
     return ObservationDraft(
@@ -352,7 +316,7 @@ def read(read: FileRead, where: Where) -> ObservationDraft:
 
 
 def run(
-    command: Command, line: CommandLine, result: CommandResult, *, where: Where
+    command: events.Command, line: CommandLine, result: CommandResult, *, where: Where
 ) -> ObservationDraft:
     """Return the draft of a command that ended with this result; of several runs the last."""
     script = inline_script(command.command)
@@ -385,7 +349,7 @@ def run(
 
 
 def _title(
-    command: Command, line: CommandLine, result: CommandResult, script: InlineScript | None
+    command: events.Command, line: CommandLine, result: CommandResult, script: InlineScript | None
 ) -> str:
     """Return the command, with what failed in it, or that it did not run."""
     if script and result.ok is not False:

@@ -14,30 +14,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from observer.code.edits import ChangeSummary
 from observer.commands import command_line
 from observer.commands.command_line import SimpleCommand, simple_commands
 from observer.commands.runners import program_name
-from observer.core.events import (
-    AnyBody,
-    Checkout,
-    Command,
-    Commit,
-    Compaction,
-    Custom,
-    Delegation,
-    FileRead,
-    FileWrite,
-    Intent,
-    Outcome,
-    Prompt,
-    Remember,
-    Reply,
-    Rewrite,
-    Search,
-    SessionEnd,
-    ToolUse,
-)
+from observer.core import events
 from observer.core.model import Item, Recorded, Session
 from observer.core.own_tools import is_own_tool
 from observer.core.routes import is_imported
@@ -67,7 +47,7 @@ from observer.observations.analysis import (
 from observer.observations.drafts import item, where_of
 from observer.observations.git_commands import GitOperation
 from observer.observations.open_failures import OpenFailure
-from observer.observations.session_state import PendingTool, SessionState
+from observer.observations.session_state import SessionState
 
 _PROGRAM = re.compile(r"(?:\w+=)?[\"'$(`]{0,4}observer(?:-memory)?(?:@[\w.]+|\.__main__)?\Z")
 _VERBS = word_set(
@@ -82,14 +62,14 @@ _BESIDE = word_set("cd export set source . echo printf unset pushd popd sleep tr
 """Programs that prepare a call of observer, or separate its outputs."""
 
 
-def is_memory_use(body: AnyBody) -> bool:
+def is_memory_use(body: events.AnyBody) -> bool:
     """Return True if an event only searches the memory or writes to it."""
     match body:
-        case Search():
+        case events.Search():
             return body.where == "memory"
-        case ToolUse() | Outcome():
+        case events.ToolUse() | events.Outcome():
             return is_own_tool(body.tool)
-        case Command():
+        case events.Command():
             return "observer" in body.command and _is_own_line(simple_commands(body.command))
         case _:
             return False
@@ -121,7 +101,6 @@ def _is_own_part(part: SimpleCommand) -> bool:
 
 Items = tuple[Item, ...]
 _GIT = frozenset({"git", "gh"})
-_CALLS = (Command, FileWrite, FileRead, Search, ToolUse, Delegation)
 Step = tuple[SessionState, Items]
 
 
@@ -219,69 +198,121 @@ class SessionReducer:
 
 
 def _step(before: SessionState, recorded: EventRecord) -> Step:
-    event = recorded.event
-    if recorded.pending:
-        return _result(before, recorded, recorded.pending)
-    if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
-        if before.turn and prompts.is_interruption(event.body.text):
-            before = replace(before, turn=replace(before.turn, is_interrupted=True))
+    body, pending, turn = recorded.event.body, recorded.pending, before.turn
+    if isinstance(body, events.Prompt) and not prompts.words_of(body.text):
+        if turn and prompts.is_interruption(body.text):
+            before = replace(before, turn=replace(turn, is_interrupted=True))
         return before, ()
-    is_recall = is_memory_use(event.body)
-    if before.turn and (is_recall or isinstance(event.body, _CALLS)):
-        before = replace(before, turn=turns.with_call(before.turn, _sort_of(event.body)))
+    if not pending and before.pending and isinstance(body, ToolCall):
+        pending = same_as(before, body)  # whose full report has come
+    if pending:
+        before = replace(before, pending=tuple(one for one in before.pending if one is not pending))
+    is_recall = is_memory_use(body)
+    if turn and (is_recall or isinstance(body, ToolCall | events.Delegation)):
+        before = replace(before, turn=turns.with_call(turn, _sort_of(body)))
     if is_recall:
-        return _superseded(before, event.body), ()
-    if conversation.is_refused(event.body):  # it never ran
+        return before, ()
+    if conversation.is_refused(body):  # it never ran
         said = conversation.said_on_refusing(recorded)
-        return _with_answers(_superseded(before, event.body), said), said
-    step = _STEPS.get(type(event.body))
-    return step(before, recorded, event.body) if step else (before, ())
+        return _with_answers(before, said), said
+    step = _STEPS.get(type(body))
+    return step(before, recorded, body) if step else (before, ())
 
 
-def _sort_of(call: AnyBody) -> str:
+def _read(before: SessionState, recorded: Recorded, body: events.FileRead) -> Step:
+    paths = event_text.read(body, where_of(recorded)).files_read
+    return session_state.with_reads(before, paths), ()
+
+
+def _search(before: SessionState, recorded: Recorded, _body: events.Search) -> Step:
+    after, draft = replace(before, has_searched=True), analysis_of(recorded).draft
+    if draft is None:
+        return after, ()
+    return grouping.called(after, recorded, draft, draft.subtitle, draft.facts[0])
+
+
+def _reply(before: SessionState, recorded: Recorded, body: events.Reply) -> Step:
+    if before.turn and not recorded.event.agent:
+        before = replace(before, turn=turns.with_reply(before.turn, body))
+    return before, ()
+
+
+def _delegation(before: SessionState, recorded: Recorded, body: events.Delegation) -> Step:
+    after, items = grouping.delegation(before, recorded, body)
+    if after.turn and body.result:
+        after = replace(after, turn=turns.with_report(after.turn, body.agent, body.result))
+    return session_commits.with_printed_commits(after, body.result), items
+
+
+def _intent(before: SessionState, recorded: Recorded, body: events.Intent) -> Step:
+    pending = (*before.pending, pending_call(recorded, body))
+    return replace(before, pending=pending[-session_state.INTENTS :]), ()
+
+
+def _compaction(before: SessionState, recorded: Recorded, body: events.Compaction) -> Step:
+    """Record a summary under its first sentence, not under the heading of its first section."""
+    first, _, below = quoting.finding(body.summary).partition("\n")
+    title = prompts.title_of(below if below and first.endswith(":") else first)
+    return before, tuple(replace(made, title=title or made.title) for made in _plain(recorded))
+
+
+def _moved(before: SessionState, recorded: Recorded, body: events.AnyBody) -> Step:
+    after, items = session_state.without_groups(before), _plain(recorded)
+    if isinstance(body, events.Commit) and not event_text.is_pulled(body):
+        paths = [path for made in items for path in made.files_modified]
+        after = session_commits.with_commit(after, body.subject, body.hash, paths)
+    return after, items
+
+
+def _custom(before: SessionState, recorded: Recorded, body: events.Custom) -> Step:
+    said = f"{body.name}: {first_line(body.text, 200)}".removesuffix(": ")
+    if not body.text.startswith("{"):  # as what the client's decoder does not know, kept whole
+        before = replace(before, customs=session_state.added(before.customs, said))
+    return before, _plain(recorded)
+
+
+def _remember(before: SessionState, _recorded: Recorded, body: events.Remember) -> Step:
+    said = f"{body.type}: {first_line(body.title or body.content, 200)}"
+    return replace(before, remembered=session_state.added(before.remembered, said)), ()
+
+
+def _plain(recorded: Recorded) -> Items:
+    draft = analysis_of(recorded).draft
+    return (item(draft, recorded),) if draft else ()
+
+
+def _sort_of(call: events.AnyBody) -> str:
     """Return the sort of a call, as turns keep it; of git if all that does anything is git."""
     if is_memory_use(call):
         return turns.MEMORY
-    parts = command_line.simple_commands(call.command) if isinstance(call, Command) else ()
+    parts = command_line.simple_commands(call.command) if isinstance(call, events.Command) else ()
     is_git = [program_name(part.words[0]) in _GIT for part in parts]
     does = any(not git and not part.looks for git, part in zip(is_git, parts, strict=True))
     return turns.GIT if any(is_git) and not does else turns.OTHER
 
 
-def _write(before: SessionState, recorded: Recorded, body: FileWrite) -> Step:
-    after, change = _superseded(before, body), analysis_of(recorded).change
-    return _written(after, recorded, body, change, event_text.chars_of(body))
-
-
-def _written(
-    before: SessionState, recorded: Recorded, body: FileWrite, change: ChangeSummary, chars: int
-) -> Step:
+def _write(before: SessionState, recorded: EventRecord, body: events.FileWrite) -> Step:
+    change, pending = analysis_of(recorded).change, recorded.pending
+    chars = pending.chars if pending else event_text.chars_of(body)
     after = todos.written(before, recorded, body)
     after, items = grouping.write(after, recorded, body, change, chars)
-    where = where_of(recorded)
-    path = relative(body.path, where.root, where.cwd)
+    path = relative(body.path, recorded.root, recorded.event.cwd)
     if after.turn is None or body.error or path.startswith(("/", "~")):
         return after, items
     return replace(after, turn=turns.with_write(after.turn, path, change.symbols)), items
 
 
-def _read(before: SessionState, recorded: Recorded, body: FileRead) -> Step:
-    paths = event_text.shown_paths(body, where_of(recorded))
-    return session_state.with_reads(_superseded(before, body), paths), ()
-
-
-def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
+def _command(before: SessionState, recorded: Recorded, body: events.Command) -> Step:
     result = analysis_of(recorded).result
-    after = _superseded(before, body)
-    after = session_commits.with_git_commands(after, recorded, body, is_ok=result.ok is not False)
+    is_ok = result.ok is not False
+    after = session_commits.with_git_commands(before, recorded, body, is_ok=is_ok)
     after = session_commits.with_pull(after, recorded.branch, body)
     ran, items = grouping.command(after, recorded, body, result)
     turn = ran.turn
-    if result.ok is not False:
-        for path in git_commands.written(body.command, recorded.root, recorded.event.cwd):
-            if not path.startswith(("/", "~")):
-                ran = session_state.with_write(ran, path)
-                turn = turn and turns.with_write(turn, path, ())
+    for path in git_commands.written(body.command, recorded.root, recorded.event.cwd):
+        if is_ok and not path.startswith(("/", "~")):
+            ran = session_state.with_write(ran, path)
+            turn = turn and turns.with_write(turn, path, ())
     for name, run in ran.commands.items():
         is_new = run is not after.commands.get(name) and "git commit" not in name
         # What git did is in its commits; that it did nothing is nobody's news.
@@ -290,23 +321,14 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
     return replace(ran, turn=turn), items
 
 
-def _search(before: SessionState, recorded: Recorded, body: Search) -> Step:
-    after = replace(_superseded(before, body), has_searched=True)
-    draft = analysis_of(recorded).draft
-    if draft is None:
-        return after, ()
-    return grouping.called(after, recorded, draft, draft.subtitle, draft.facts[0])
-
-
-def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
-    after = _superseded(before, body)
-    if listed := todos.listed(after, recorded, body):
+def _tool_use(before: SessionState, recorded: Recorded, body: events.ToolUse) -> Step:
+    if listed := todos.listed(before, recorded, body):
         return listed, ()
-    if items := conversation.answered_questions(after, recorded, body):
-        return _with_answers(after, items), items
-    if plan := conversation.approved_plan(after, recorded, body):
-        return todos.planned(after, body), plan
-    after = session_commits.with_pull(after, recorded.branch, body)
+    if items := conversation.answered_questions(before, recorded, body):
+        return _with_answers(before, items), items
+    if plan := conversation.approved_plan(before, recorded, body):
+        return todos.planned(before, body), plan
+    after = session_commits.with_pull(before, recorded.branch, body)
     after = session_commits.with_printed_commits(after, body.output)  # of a task in the background
     return grouping.tool_use(after, recorded, body)
 
@@ -321,7 +343,7 @@ def _with_answers(before: SessionState, items: Items) -> SessionState:
     )
 
 
-def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
+def _prompt(before: SessionState, recorded: Recorded, body: events.Prompt) -> Step:
     turn = turns.begun(before.turn, recorded, body)
     asked = {turn.title: turn.form} if turn.title else {}
     after = replace(
@@ -333,69 +355,7 @@ def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
     return after, (turns.item_of(turn, recorded),)
 
 
-def _reply(before: SessionState, recorded: Recorded, body: Reply) -> Step:
-    if before.turn is None or recorded.event.agent:
-        return before, ()
-    return replace(before, turn=turns.with_reply(before.turn, body)), ()
-
-
-def _delegation(before: SessionState, recorded: Recorded, body: Delegation) -> Step:
-    after, items = grouping.delegation(before, recorded, body)
-    if after.turn and body.result:
-        after = replace(after, turn=turns.with_report(after.turn, body.agent, body.result))
-    return session_commits.with_printed_commits(after, body.result), items
-
-
-def _intent(before: SessionState, recorded: Recorded, body: Intent) -> Step:
-    pending = (*before.pending, pending_call(recorded, body))
-    return replace(before, pending=pending[-session_state.INTENTS :]), ()
-
-
-def _compaction(before: SessionState, recorded: Recorded, body: Compaction) -> Step:
-    """Record a summary under its first sentence, not under the heading of its first section."""
-    first, _, below = quoting.finding(body.summary).partition("\n")
-    title = prompts.title_of(below if below and first.endswith(":") else first)
-    return before, tuple(replace(made, title=title or made.title) for made in _plain(recorded))
-
-
-def _result(before: SessionState, whole: EventRecord, pending: PendingTool) -> Step:
-    asked = whole.event.body
-    after = session_state.without_pending(before, pending)
-    if after.turn:
-        after = replace(after, turn=turns.with_call(after.turn, _sort_of(asked)))
-    if is_memory_use(asked):
-        return after, ()
-    if isinstance(asked, FileWrite):
-        return _written(after, whole, asked, pending.change, pending.chars)
-    return _STEPS[type(asked)](after, whole, asked)
-
-
-def _commit(before: SessionState, recorded: Recorded, body: Commit) -> Step:
-    items = _plain(recorded)
-    if event_text.is_pulled(body):
-        return session_state.without_groups(before), items
-    paths = [path for made in items for path in made.files_modified]
-    after = session_state.without_groups(before)
-    return session_commits.with_commit(after, body.subject, body.hash, paths), items
-
-
-def _moved(before: SessionState, recorded: Recorded, _body: Checkout | Rewrite) -> Step:
-    return session_state.without_groups(before), _plain(recorded)
-
-
-def _custom(before: SessionState, recorded: Recorded, body: Custom) -> Step:
-    if body.text.startswith("{"):  # an event that the client's decoder does not know, kept whole
-        return before, _plain(recorded)
-    said = f"{body.name}: {first_line(body.text, 200)}".removesuffix(": ")
-    return replace(before, customs=session_state.added(before.customs, said)), _plain(recorded)
-
-
-def _remember(before: SessionState, _recorded: Recorded, body: Remember) -> Step:
-    said = f"{body.type}: {first_line(body.title or body.content, 200)}"
-    return replace(before, remembered=session_state.added(before.remembered, said)), ()
-
-
-def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
+def _end(before: SessionState, recorded: Recorded, body: events.SessionEnd) -> Step:
     # An import takes for the end how far a session's records went.
     ended = before if is_imported(recorded.event) else session_state.without_groups(before)
     over = ended.turn and replace(ended.turn, is_over=True)
@@ -405,34 +365,23 @@ def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
     return after, ()
 
 
-def _superseded(before: SessionState, body: AnyBody) -> SessionState:
-    """Drop the pending call of a tool whose full report has come."""
-    pending = same_as(before, body) if before.pending and isinstance(body, ToolCall) else None
-    return session_state.without_pending(before, pending) if pending else before
-
-
-def _plain(recorded: Recorded) -> Items:
-    draft = analysis_of(recorded).draft
-    return (item(draft, recorded),) if draft else ()
-
-
 # Any: each function takes the body of its key's type, which a dict's type cannot say.
-_STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], Step]] = {
-    SessionEnd: _end,
-    Prompt: _prompt,
-    Reply: _reply,
-    FileWrite: _write,
-    FileRead: _read,
-    Command: _command,
-    Search: _search,
-    Delegation: _delegation,
-    ToolUse: _tool_use,
-    Intent: _intent,
-    Outcome: lambda before, recorded, _: (before, _plain(recorded)),
-    Compaction: _compaction,
-    Commit: _commit,
-    Checkout: _moved,
-    Rewrite: _moved,
-    Remember: _remember,
-    Custom: _custom,
+_STEPS: dict[type[events.AnyBody], Callable[[SessionState, EventRecord, Any], Step]] = {
+    events.SessionEnd: _end,
+    events.Prompt: _prompt,
+    events.Reply: _reply,
+    events.FileWrite: _write,
+    events.FileRead: _read,
+    events.Command: _command,
+    events.Search: _search,
+    events.Delegation: _delegation,
+    events.ToolUse: _tool_use,
+    events.Intent: _intent,
+    events.Outcome: lambda before, recorded, _: (before, _plain(recorded)),
+    events.Compaction: _compaction,
+    events.Commit: _moved,
+    events.Checkout: _moved,
+    events.Rewrite: _moved,
+    events.Remember: _remember,
+    events.Custom: _custom,
 }

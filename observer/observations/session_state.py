@@ -302,11 +302,6 @@ def without_groups(state: SessionState, mark: str = "") -> SessionState:
     return state if len(kept) == len(state.grouped) else replace(state, grouped=kept)
 
 
-def without_pending(state: SessionState, pending: PendingTool) -> SessionState:
-    """Return the state without this pending tool call."""
-    return replace(state, pending=tuple(one for one in state.pending if one is not pending))
-
-
 def with_reads(state: SessionState, paths: Iterable[str]) -> SessionState:
     """Return the state after files were read."""
     files = dict(state.files)
