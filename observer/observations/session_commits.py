@@ -68,15 +68,14 @@ def with_rewritten(sayings: tuple[str, ...], became: Mapping[str, str]) -> tuple
     """
     short = {old[:HASH_CHARS]: new for old, new in became.items()}
     known = {hash_of(one) for one in sayings}
-    kept: dict[str, str] = {}
+    now = []
     for one in sayings:
         new = short.get(hash_of(one))
         if new is None:
-            kept.setdefault(hash_of(one), one)
+            now.append(one)
         elif new and new[:HASH_CHARS] not in known:
-            shown = commit_text(subject_of(one), new)
-            kept.setdefault(hash_of(shown), shown)
-    return tuple(kept.values())
+            now.append(commit_text(subject_of(one), new))
+    return tuple({hash_of(one): one for one in reversed(now)}.values())[::-1]
 
 
 def after_rewrite(state: SessionState, became: Mapping[str, str]) -> SessionState:
@@ -109,19 +108,21 @@ def with_commit(
     return _with_own(_with_clean(state, paths), subject, commit)
 
 
-def _with_clean(state: SessionState, paths: Iterable[str]) -> SessionState:
-    clean = set(paths)
-    files = {
-        path: _committed_file(touched) if path in clean else touched
-        for path, touched in state.files.items()
-    }
+def _with_clean(
+    state: SessionState, paths: Iterable[str], *, is_printed: bool = False
+) -> SessionState:
+    """Return the state after some files were committed, as a commit that was reported has them."""
+    clean, files = set(paths), dict(state.files)
+    for path in files.keys() & clean:
+        taken = replace(files[path], is_dirty=False, committed=None, is_printed=False)
+        files[path] = replace(taken, committed=taken, is_printed=is_printed)
     return replace(state, files=files)
 
 
 def with_later_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
     """Return the state after a commit outside of it that holds changes of its files."""
-    later = added(state.later_commits, saying)
-    return replace(_with_clean(state, paths), later_commits=later, accepted=_red(state))
+    later, red = added(state.later_commits, saying), tuple(one.item for one in state.failing)
+    return replace(_with_clean(state, paths), later_commits=later, accepted=red)
 
 
 def written_files(state: SessionState) -> tuple[str, ...]:
@@ -174,37 +175,24 @@ def with_pull(state: SessionState, branch: str, call: Command | ToolUse) -> Sess
 
 def _titles_in(call: Command | ToolUse) -> tuple[str, str]:
     """Return the title of a pull request that a call gave, and the only one that it printed."""
+    found = {"".join(one) for one in _TITLE.findall(call.output)}
+    printed = found.pop() if len(found) == 1 else ""
     if isinstance(call, ToolUse):
-        if not _IS_OF_PULLS.search(call.tool) or call.failed:
-            return "", ""
         given = object_in(call.input).get("title")
-        return given if isinstance(given, str) else "", _only_title(call.output)
+        is_of_pulls = _IS_OF_PULLS.search(call.tool) and not call.failed
+        return (given if isinstance(given, str) else "", printed) if is_of_pulls else ("", "")
     for part in command_line.simple_commands(call.command):
         words = [unquoted(word) for word in part.words]
         sort, verb = (*words[1:3], "", "")[:2]
         if program_name(words[0]) not in _FORGES:
             continue
         if sort in ("pr", "mr") and verb in ("create", "edit", "update"):
-            return _option(words), ""
+            behind = (then for word, then in pairwise(words) if word in ("--title", "-t"))
+            option = next((word for word in words if word.startswith("--title=")), "")
+            return next(behind, "") or unquoted(option.removeprefix("--title=")), ""
         if (sort in ("pr", "mr") and verb == "view") or (sort == "api" and "/pulls/" in verb):
-            return "", _only_title(call.output)
+            return "", printed
     return "", ""
-
-
-def _option(words: list[str]) -> str:
-    """Return the title that a command line gives."""
-    for word, then in pairwise((*words, "")):
-        if word in ("--title", "-t"):
-            return then
-        if word.startswith("--title="):
-            return unquoted(word.removeprefix("--title="))
-    return ""
-
-
-def _only_title(printed: str) -> str:
-    """Return the title that a forge's program printed; "" for several."""
-    found = {"".join(one) for one in _TITLE.findall(printed)}
-    return next(iter(found)) if len(found) == 1 else ""
 
 
 def with_git_commands(
@@ -222,7 +210,8 @@ def with_git_commands(
     is_made = bool(parts) and git_commands.COMMITTED.search(body.output) is not None
     if not is_made and "git" not in body.command:
         return state
-    taking = [words for one in parts if (words := _git_words(one, is_git=is_made))]
+    taking = [_git_words(one, is_git=is_made) for one in parts]
+    taking = [words for words in taking if words and words[0] in _TAKING]
     places = (
         _ALL if _EVERY.match(word) else relative(word, recorded.root, recorded.event.cwd)
         for words in taking
@@ -252,11 +241,8 @@ def with_printed_commits(
         open_now, staged = open_files(state), state.staged
         is_all = _ALL in staged or int(found["files"] or 0) >= len(open_now)
         taken = {path for path in open_now if is_all or (staged and is_within(path, staged))}
-        files = {
-            path: replace(_committed_file(one), is_printed=True) if path in taken else one
-            for path, one in state.files.items()
-        }
-        state = _with_own(replace(state, files=files, staged=()), found["subject"], found["hash"])
+        state = replace(_with_clean(state, taken, is_printed=True), staged=())
+        state = _with_own(state, found["subject"], found["hash"])
     return state
 
 
@@ -267,24 +253,18 @@ def _with_own(state: SessionState, subject: str, commit: str) -> SessionState:
     is_printed_only = subject_of(saying) in map(subject_of, others)
     kept = state.commits if len(commit) < _WHOLE_HASH and is_printed_only else (*others, saying)
     turn = state.turn and turns.with_commit(state.turn, subject)
-    return replace(state, commits=added((), *kept), turn=turn, accepted=_red(state))
-
-
-def _red(state: SessionState) -> tuple[int, ...]:
-    return tuple(one.item for one in state.failing)
+    red = tuple(one.item for one in state.failing)
+    return replace(state, commits=added((), *kept), turn=turn, accepted=red)
 
 
 def _git_words(part: SimpleCommand, *, is_git: bool) -> list[str]:
-    """Return the words of `git add` or `git commit`, whatever runs it; none of anything else.
+    """Return the words of a command of git, whatever runs it; none of anything else.
 
-    Args:
-        part: the command that may do so.
-        is_git: whether its program is git by another name, where nothing in it has that name.
+    Where nothing has that name, the program may be git by another (`is_git`).
     """
     names = map(program_name, part.words)
     place = next((at for at, name in enumerate(names) if name == "git"), 0 if is_git else None)
-    words = [] if place is None else command_line.git_words(part.words[place:])
-    return words if words and words[0] in _TAKING else []
+    return [] if place is None else command_line.git_words(part.words[place:])
 
 
 def with_operation(state: SessionState, operation: GitOperation) -> SessionState:
@@ -312,11 +292,6 @@ def with_operation(state: SessionState, operation: GitOperation) -> SessionState
     turn = state.turn and turns.without(state.turn, files=gone)
     # What is written from now on is not what was taken back.
     return without_groups(replace(state, files={**state.files, **changed}, turn=turn), "write|")
-
-
-def _committed_file(touched: FileState) -> FileState:
-    clean = replace(touched, is_dirty=False, committed=None, is_printed=False)
-    return replace(clean, committed=clean)
 
 
 def hash_of(saying: str) -> str:

@@ -161,7 +161,7 @@ def did_nothing(known: SessionState) -> bool:
 FIELD_CHARS = 900
 _SENTENCE_END = re.compile(r"\.(?: |$)")
 _ENDED = f"{ENDS}{WIDE_ENDS}…:"
-_WORDS_OF_STATUS = {"active": "open", "ended": "ended", "idle": "ended idle"}
+_STATUS = {"active": "open", "ended": "ended", "idle": "ended idle"}
 
 
 def summarize(session: Session) -> Item | None:
@@ -171,31 +171,37 @@ def summarize(session: Session) -> Item | None:
         StoreUnavailable: the session's state is of another version; a rebuild recreates it.
     """
     known = session_state.decode(session.state)
-    if not _has_substance(known):
+    said = (known.asks, known.plan, known.begun_plan, known.pull, known.decided, known.remembered)
+    done = (known.files, known.commands, known.commits, known.has_searched, known.customs)
+    if not any((*said, *done, known.lists, known.turn and known.turn.reports)):
         return None
-    known = _trusted(known)
+    # Without requests and paths that imitate markup.
+    asks = {ask: form for ask, form in known.asks.items() if not suspicion(ask)}
+    files = {path: file for path, file in known.files.items() if not suspicion(path)}
+    known = replace(known, asks=asks, files=files)
+    only_read = [path for path, file in files.items() if not file.writes]
     fields = SummaryFields(
         request=clean(request_of(session, known)),
-        investigated=_investigated(known),
+        investigated=_field([f"Read {listed(only_read[::-1], 8)}"] if only_read else []),
         learned=_field([*known.remembered[-6:], *known.decided[-4:]]),
         completed=_completed(known),
         next_steps=next_steps(session, known),
     )
     narrative = fields.text
+    did = _SENTENCE_END.split(fields.completed or fields.investigated, 1)[0]
+    otherwise = one_line(did or f"{session.client} session", TITLE)
     only_asks = known.turn is not None and turns.only_asks(known.turn)
-    written = [path for path, file in known.files.items() if file.writes]
+    written = [path for path, file in files.items() if file.writes]
     return Item(
         id=item_id(session.id, "summary"),
         uuid=item_uuid(f"session-{session.id}-{session.external}", session.started_ms, "summary"),
         kind="summary",
         type="summary",
-        title=_title(session, known, fields.completed or fields.investigated),
-        subtitle=one_line(
-            f"{session.client} session, {_WORDS_OF_STATUS[session.status]}", SUBTITLE
-        ),
+        title=clean(title_of(session, known)) or otherwise,
+        subtitle=one_line(f"{session.client} session, {_STATUS[session.status]}", SUBTITLE),
         narrative=narrative,
         concepts=concepts_of(written[-3:]),
-        files_read=tuple(path for path, file in known.files.items() if file.reads),
+        files_read=tuple(path for path, file in files.items() if file.reads),
         files_modified=tuple(written),
         summary=fields,
         category=QUESTION if only_asks and session.prompts == 1 else "",
@@ -208,30 +214,6 @@ def summarize(session: Session) -> Item | None:
         created_ms=session.last_ms,
         updated_ms=session.last_ms,
     )
-
-
-def _trusted(known: SessionState) -> SessionState:
-    """Return the state without requests and paths that imitate markup."""
-    asks = {ask: form for ask, form in known.asks.items() if not suspicion(ask)}
-    files = {path: file for path, file in known.files.items() if not suspicion(path)}
-    return replace(known, asks=asks, files=files)
-
-
-def _title(session: Session, known: SessionState, did: str) -> str:
-    """Return what was asked or changed, else what was done or investigated first."""
-    first = one_line(_SENTENCE_END.split(did, 1)[0], TITLE)
-    return clean(title_of(session, known)) or first or one_line(f"{session.client} session", TITLE)
-
-
-def _investigated(known: SessionState) -> str:
-    only_read = [path for path, file in known.files.items() if not file.writes]
-    return _field([f"Read {listed(only_read[::-1], 8)}"] if only_read else [])
-
-
-def _has_substance(known: SessionState) -> bool:
-    said = (known.asks, known.plan, known.begun_plan, known.pull, known.decided, known.remembered)
-    done = (known.files, known.commands, known.commits, known.has_searched, known.customs)
-    return any((*said, *done, known.lists, known.turn and known.turn.reports))
 
 
 def _completed(known: SessionState) -> str:
@@ -249,11 +231,12 @@ def _completed(known: SessionState) -> str:
 
 def next_steps(session: Session, known: SessionState) -> str:
     """Return what a session left open: red checks, work that is not committed, planned steps."""
-    said = []
-    for one in [one for one in known.failing[::-1] if _is_to_mend(one, known)][:_SHOWN_OF_EACH]:
-        result = f": {one.said}" if one.said else ""
-        error = f" - {quoted(one.error)}" if one.error else ""
-        said.append(f"{one.head} failed at {_minute(one.last_ms)}{result}{error}")
+    red = [one for one in known.failing[::-1] if _is_to_mend(one, known)][:_SHOWN_OF_EACH]
+    said = [
+        f"{one.head} failed at {_minute(one.last_ms)}{f': {one.said}' if one.said else ''}"
+        f"{f' - {quoted(one.error)}' if one.error else ''}"
+        for one in red
+    ]
     left = session_commits.left_open(known)
     if left and (session.branch or known.commits):
         what = "Not committed" if known.is_git_asked else "No commit known"
