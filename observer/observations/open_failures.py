@@ -223,16 +223,15 @@ def is_fixing_task(one: OpenFailure) -> bool:
     return one.checks[0].is_fixer and one.checks[0].is_task and not one.unstarted
 
 
-def after_change(known: OpenFailures, root: str, path: str) -> OpenFailures:
-    """Return the failures after a file was written, or deleted."""
-    if language_of(path) in PROSE:
-        return known
-    return tuple(
-        replace(one, changed=distinct((path, *one.changed), CHANGED))
-        if one.root == root and any(_is_below(path, red) for red in one.checks)
-        else one
-        for one in known
-    )
+def after_change(known: OpenFailures, root: str, paths: Sequence[str]) -> OpenFailures:
+    """Return the failures after files were written, or deleted."""
+    code = [path for path in reversed(paths) if language_of(path) not in PROSE] if known else ()
+    left = []
+    for one in known:
+        near = [path for path in code if any(_is_below(path, red) for red in one.checks)]
+        changed = distinct((*near, *one.changed), CHANGED) if one.root == root else one.changed
+        left.append(one if changed == one.changed else replace(one, changed=changed))
+    return tuple(left)
 
 
 def _is_below(path: str, red: CheckIdentity) -> bool:

@@ -30,7 +30,7 @@ from observer.core.text import distinct, is_within, one_line, relative
 from observer.core.value import newest
 from observer.observations import failure_tracker, git_commands, open_failures, project_state
 from observer.observations.analysis import analysis_of
-from observer.observations.drafts import FAILED, REPEATS, order_of, where_of
+from observer.observations.drafts import FAILED, REPEATS, order_of
 from observer.observations.failure_tracker import ALTERNATIVE
 from observer.observations.git_commands import GitOperation
 from observer.observations.project_state import (
@@ -90,10 +90,9 @@ class ProjectReducer:
 
     def changed_state(self) -> bytes | None:
         """Return the state with everything added so far, encoded; None if it has not changed."""
-        heard, imported, stored = self._order.heard_ms, self._order.imported_ms, self._stored
-        if self._state is stored and (heard, imported) == (stored.heard_ms, stored.imported_ms):
-            return None
-        return project_state.encode(replace(self._state, heard_ms=heard, imported_ms=imported))
+        order = self._order
+        now = replace(self._state, heard_ms=order.heard_ms, imported_ms=order.imported_ms)
+        return project_state.encode(now) if now != self._stored else None
 
 
 def _with_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
@@ -116,31 +115,23 @@ def _with_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
 def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item) -> Step:
     if body.error:
         return known, ()
-    where, change = where_of(recorded), analysis_of(recorded).change
-    path = relative(body.path, where.root, where.cwd)
-    known = _with_changes(known, where.root, [path])
+    root, change = recorded.root, analysis_of(recorded).change
+    path = relative(body.path, root, recorded.event.cwd)
+    left = open_failures.after_change(known.failures, root, [path])
     if body.operation == "delete":
-        left = open_failures.after_removal(known.failures, where.root, [path])
-        known = replace(known, failures=left)
+        left = open_failures.after_removal(left, root, [path])
     edit = TrackedEdit(
         seq=order_of(recorded),
         item=made.id,
-        root=where.root,
-        branch=known.branches[where.root],
+        root=root,
+        branch=known.branches[root],
         session=recorded.session_id,
         path=path,
         said=change.became,
         symbols=distinct(change.symbols, _SYMBOLS),
         is_new=body.operation == "create",
     )
-    return project_state.with_edit(known, edit), ()
-
-
-def _with_changes(known: ProjectState, root: str, paths: Iterable[str]) -> ProjectState:
-    left = known.failures
-    for path in paths if left else ():
-        left = open_failures.after_change(left, root, path)
-    return replace(known, failures=left)
+    return project_state.with_edit(replace(known, failures=left), edit), ()
 
 
 def _commit(known: ProjectState, recorded: Recorded, body: Commit, made: Item) -> Step:
@@ -155,8 +146,10 @@ def _commit(known: ProjectState, recorded: Recorded, body: Commit, made: Item) -
     subjects = {**known.subjects, body.hash[:64]: one_line(body.subject, 200)}
     known = replace(known, subjects=newest(subjects, project_state.COMMITS))
     if body.action == "import":
-        after = _with_changes(known, root, [file.path for file in body.files[:_PULLED]])
-        return after, (replace(made, links=tuple(links)),) if links else ()
+        pulled = [file.path for file in body.files[:_PULLED]]
+        left = open_failures.after_change(known.failures, root, pulled)
+        known = replace(known, failures=left)
+        return known, (replace(made, links=tuple(links)),) if links else ()
     if recorded.session_id is None:  # a person, whose hooks have passed
         hooks = [one for key, checks in known.tasks.items() if key in _HOOKS for one in checks]
         left = open_failures.after_commit(known.failures, known.branches[root], hooks)
@@ -172,15 +165,10 @@ def _commit(known: ProjectState, recorded: Recorded, body: Commit, made: Item) -
     )
     hashes = tuple(reverted)
     # Reverting what had reverted edits brings them back.
-    restored = [
-        one for one in known.edits if one.reverted_by and one.reverted_by.startswith(hashes)
-    ]
+    restored = [one for one in known.edits if one.reverted_by.startswith(hashes)]
     after = project_state.with_reverted(known, restored, "")
-    taken = [
-        one
-        for one in after.edits
-        if one.commit and not one.reverted_by and one.commit.startswith(hashes)
-    ]
+    live = [one for one in after.edits if not one.reverted_by]
+    taken = [one for one in live if one.commit.startswith(hashes)]
     made = replace(made, links=(*made.links, *links)) if links else made
     after, items = _with_undone(
         after, recorded, taken, made, f"reverted in {commit.hash[:10]}", reverted_by=commit.hash
@@ -240,14 +228,12 @@ def _without_given_up(
     known: ProjectState, recorded: Recorded, operation: GitOperation
 ) -> ProjectState:
     """Return the state in which nothing is red of what git, or `rm`, discards."""
-    root, left = recorded.root, known.failures
-    is_given_up = operation.kind == "drop" and project_state.is_stashed(
-        known, root, recorded.event.at_ms
-    )
-    is_all = operation.kind == "restore" and not operation.paths
-    if operation.kind == "clean":
+    root, left, kind = recorded.root, known.failures, operation.kind
+    is_stashed = project_state.is_stashed(known, root, recorded.event.at_ms)
+    is_all = kind == "reset" or (kind == "restore" and not operation.paths)
+    if kind == "clean":
         left = open_failures.after_removal(left, root, operation.paths)
-    elif operation.kind == "reset" or is_all or is_given_up:
+    elif is_all or (kind == "drop" and is_stashed):
         left = open_failures.without_work(left, root, known.branches[root])
     return replace(known, failures=left)
 
@@ -257,20 +243,16 @@ def _with_operation(
 ) -> Step:
     """Return the state after git, or `rm`, changed the work tree, and `made` with what it undid."""
     root = recorded.root
-    match operation.kind:
-        case "branch":
-            return known, ()
-        case "stash":
-            return project_state.with_stash(known, root, recorded.event.at_ms), ()
-        case "unstash" | "drop":
-            return project_state.with_work(known, root), ()
+    if operation.kind in ("branch", "stash", "unstash", "drop"):
+        at_ms = recorded.event.at_ms if operation.kind == "stash" else None
+        is_new = operation.kind == "branch"
+        return known if is_new else project_state.with_stash(known, root, at_ms), ()
     commits = project_state.commits_since(known, root, operation.target) if operation.target else []
     hashes = [one.hash for one in commits]
     if commits and operation.kind in ("reset", "uncommit"):
         known = project_state.with_head(known, root, commits[-1].parent)
-        made = replace(
-            made, links=(*made.links, *(Link(kind="reverts", title=one) for one in hashes))
-        )
+        links = (Link(kind="reverts", title=one) for one in hashes)
+        made = replace(made, links=(*made.links, *links))
     if operation.kind == "uncommit":
         after = project_state.map_edits(
             known, lambda one: replace(one, commit="") if one.commit in hashes else one
@@ -297,13 +279,10 @@ def _uncommitted(known: ProjectState, root: str, operation: GitOperation) -> lis
 
     Files that were made since the last commit are not git's: only `clean` takes them away.
     """
-    live = [
-        edit
-        for edit in known.edits
-        if edit.root == root and edit.path and not edit.reverted_by and not edit.commit
-    ]
-    new = {edit.path for edit in live if edit.is_new}
     is_clean = operation.kind == "clean"
+    live = [one for one in known.edits if not (one.reverted_by or one.commit)]
+    live = [one for one in live if one.root == root and one.path]
+    new = {edit.path for edit in live if edit.is_new}
     return [edit for edit in live if edit.kind != "undo" and (edit.path in new) == is_clean]
 
 
