@@ -31,25 +31,10 @@ from observer.commands.check_runs import BELOW
 from observer.commands.check_tools import checker_of
 from observer.commands.command_line import InvocationForm
 from observer.core.model import Item, Link, Recorded, item_id, item_uuid
-from observer.core.text import (
-    base_name,
-    counted,
-    distinct,
-    listed,
-    one_line,
-    quoted,
-    relative,
-    word_set,
-)
+from observer.core.text import base_name, counted, distinct, listed, one_line, quoted, relative
 from observer.core.value import newest
-from observer.observations import project_state
+from observer.observations import drafts, open_failures, project_state
 from observer.observations.drafts import (
-    CONCEPTS,
-    FACT,
-    FACTS,
-    NARRATIVE,
-    SUBTITLE,
-    TITLE,
     ItemOrigin,
     ObservationDraft,
     concepts_of,
@@ -57,20 +42,8 @@ from observer.observations.drafts import (
     order_of,
     origin_of,
 )
-from observer.observations.open_failures import (
-    EndedCommand,
-    OpenFailure,
-    after_run,
-    is_fixing_task,
-    is_of_git,
-)
-from observer.observations.project_state import (
-    ALTERNATIVES,
-    Alternative,
-    ProjectState,
-    Step,
-    TrackedEdit,
-)
+from observer.observations.open_failures import EndedCommand, OpenFailure
+from observer.observations.project_state import Alternative, ProjectState, Step, TrackedEdit
 from observer.observations.prompts import names_its_subject
 from observer.observations.quoting import names
 
@@ -82,8 +55,7 @@ COMMIT = "git commit"
 """What is checked by the hooks of a commit that git refused."""
 _HOOK_CHARS = 600
 """Longer output on a refused commit is that of its hooks."""
-_NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit")
-_BYPASSING = word_set("--no-verify -n")
+_BYPASSING = frozenset({"--no-verify", "-n"})
 _RAN = ("", "stopped")
 """Of a command that began to work its words are right: it may lack a setting."""
 
@@ -92,8 +64,8 @@ def with_command(known: ProjectState, ran: EndedCommand) -> Step:
     """Update the state with an ended command, and return the fixes that it completes."""
     if not ran.result.was_run:
         return known, ()
-    kinds = [(part, fix_kind(part)) for part in command_line.simple_commands(ran.body.command)]
-    if remedies := [(part.shown, kind) for part, kind in kinds if kind]:
+    parts = [part for part in command_line.simple_commands(ran.body.command) if fix_kind(part)]
+    if parts:
         remedy = TrackedEdit(
             seq=order_of(ran.recorded),
             item=ran.item,
@@ -101,14 +73,14 @@ def with_command(known: ProjectState, ran: EndedCommand) -> Step:
             branch=ran.branch,
             session=ran.recorded.session_id,
             kind="command",
-            said=one_line("; ".join(said for said, _ in remedies), 200),
-            remedy=remedies[0][1],
+            said=one_line("; ".join(part.shown for part in parts), 200),
+            remedy=fix_kind(parts[0]),
             has_failed=ran.result.ok is False,
         )
         known = project_state.with_edit(known, remedy)
     known, alternatives = _with_alternative(known, ran)
     check = _check_of(ran)
-    left, resolved = after_run(known.failures, ran, check)
+    left, resolved = open_failures.after_run(known.failures, ran, check)
     tasks = newest({**known.tasks, **ran.runs.learned}, TASKS)
     after, fixed = _with_fix(replace(known, failures=left, tasks=tasks), ran, check, resolved)
     return after, (*alternatives, *fixed)
@@ -126,23 +98,18 @@ def _check_of(ran: EndedCommand) -> CheckIdentity | None:
     gits = [part.words for part in able if "git" in part.words[:2]]
     if any("stash" in words[1:3] for words in gits):
         return None  # the check ran without the stashed changes
-    if gits and len(gits) == len(able) and ran.unstarted.reason:
+    if not gits or len(gits) < len(able):
+        tool, cwd = ran.result.tool, recorded.event.cwd
+        return check_runs.check_ran(command, tool, root=recorded.root, cwd=cwd)
+    if ran.unstarted.reason:
         return CheckIdentity(kind="", base=one_line(" ".join(gits[-1]), 300), tool="git")
-    if gits and len(gits) == len(able):
-        commits = [words for words in gits if "commit" in words[1:6]]
-        output, is_ok = ran.body.output, ran.result.ok
-        has_hooks = is_ok or ran.result.tool not in ("", "git") or len(output) > _HOOK_CHARS
-        if not commits or not has_hooks or _NOTHING_TO_COMMIT.search(output):
-            return None
-        # Two sessions may each have a commit that was refused: only its own next one answers it.
-        by = (str(recorded.session_id),)
-        is_checked = _BYPASSING.isdisjoint(commits[-1])
-        return (
-            CheckIdentity(kind="all", base=COMMIT, tool="git", filters=by) if is_checked else None
-        )
-    return check_runs.check_ran(
-        command, ran.result.tool, root=recorded.root, cwd=recorded.event.cwd
-    )
+    commits, output = [words for words in gits if "commit" in words[1:6]], ran.body.output
+    is_of_hooks = ran.result.ok or ran.result.tool not in ("", "git") or len(output) > _HOOK_CHARS
+    if not commits or not is_of_hooks or not _BYPASSING.isdisjoint(commits[-1]):
+        return None
+    # Two sessions may each have a commit that was refused: only its own next one answers it.
+    by = (str(recorded.session_id),)
+    return CheckIdentity(kind="all", base=COMMIT, tool="git", filters=by)
 
 
 def _with_fix(
@@ -156,17 +123,16 @@ def _with_fix(
         failure.seq: causes_of(known, failure, ran.recorded)
         for failure in resolved
         # A commit proves its hooks and nothing else.
-        if not is_fixing_task(failure)
-        and (is_of_git(failure) or (check is not None and check.base != COMMIT))
+        if not open_failures.is_fixing_task(failure)
+        and (open_failures.is_of_git(failure) or (check is not None and check.base != COMMIT))
     }
     edits = {edit.seq: edit for found in by.values() for edit in found}
     if not edits:
         return known, ()
     failures = [failure for failure in resolved if by.get(failure.seq)]
-    fix = fix_item(failures, [edits[seq] for seq in sorted(edits)], ran)
-    green = [*ran.runs.passed, *([check] if check else [])]
-    done = dict.fromkeys([*(one.base for one in green), *(one.checks[0].base for one in resolved)])
-    fixed = dict.fromkeys(done, fix.id)
+    fix = _fix_item(failures, [edits[seq] for seq in sorted(edits)], ran)
+    green = (*ran.runs.passed, *filter(None, [check]), *(one.checks[0] for one in resolved))
+    fixed = dict.fromkeys((one.base for one in green), fix.id)
     after = project_state.map_edits(
         known, lambda one: replace(one, fixed=one.fixed | fixed) if one.seq in edits else one
     )
@@ -179,11 +145,11 @@ def _with_alternative(known: ProjectState, ran: EndedCommand) -> Step:
         return known, ()
     if ran.result.ok is True and len(ran.forms) == 1:  # after an installation, say
         (form,) = ran.forms
-        marked = tuple(
+        marked = (
             replace(one, is_refuted=True) if command_line.is_same_form(one.failed, form) else one
             for one in known.alternatives
         )
-        known = known if marked == known.alternatives else replace(known, alternatives=marked)
+        known = replace(known, alternatives=tuple(marked))
     for failure in reversed(known.failures):
         if found := _instead_of(known, failure, ran):
             return _with_pair(known, failure, ran, found)
@@ -208,32 +174,22 @@ def _instead_of(
             one for one in ran.forms if command_line.is_other_form(failed, one, failure.error)
         )
         return next(others, None)
-    if not ran.result.ok or _changes_since(known, failure, recorded):
+    is_changed = any(
+        failure.last_seq < edit.seq < order_of(recorded)
+        for edit in known.edits
+        if edit.root == recorded.root and not edit.reverted_by
+    )
+    if not ran.result.ok or is_changed:
         return None
     return next((one for one in ran.forms if command_line.adds_settings(failed, one)), None)
-
-
-def _changes_since(
-    known: ProjectState, failure: OpenFailure, recorded: Recorded
-) -> list[TrackedEdit]:
-    return [
-        edit
-        for edit in known.edits
-        if failure.last_seq < edit.seq < order_of(recorded)
-        and not edit.reverted_by
-        and edit.root == recorded.root
-    ]
 
 
 def _with_pair(
     known: ProjectState, failure: OpenFailure, ran: EndedCommand, form: InvocationForm
 ) -> Step:
     failed = failure.form or form
-    same = (
-        one
-        for one in known.alternatives
-        if (one.failed.line, one.worked.line) == (failed.line, form.line)
-    )
+    lines = (failed.line, form.line)
+    same = (one for one in known.alternatives if (one.failed.line, one.worked.line) == lines)
     before = next(same, None) or Alternative(
         failed=failed,
         worked=form,
@@ -245,25 +201,20 @@ def _with_pair(
     pairs = (*before.pairs, (failure.item, ran.item))[-_PAIRS:]
     after = replace(before, times=before.times + 1, pairs=pairs, is_refuted=False)
     kept = [one for one in known.alternatives if one != before]
-    state = replace(
-        known,
-        alternatives=(*kept, after)[-ALTERNATIVES:],
-        failures=tuple(  # the check itself has not passed
-            replace(one, form=None) if one is failure else one
-            for one in known.failures
-            if one is not failure or one.is_red
-        ),
+    left = (  # the check itself has not passed
+        replace(one, form=None) if one is failure else one
+        for one in known.failures
+        if one is not failure or one.is_red
     )
-    return state, (alternative_item(after, ran.recorded),)
+    known = replace(
+        known, alternatives=(*kept, after)[-project_state.ALTERNATIVES :], failures=tuple(left)
+    )
+    return known, (_alternative_item(after, ran.recorded),)
 
 
 UNRELATED, POSSIBLE, LIKELY = 0, 1, 2
 """How likely a change is to have fixed a failure."""
 
-_PROSE_FILE = re.compile(
-    r"(?i)\.(?:adoc|png|jpe?g|svg|gif|pdf|log)$|(?:^|/)(?:LICENSE|NOTICE|CHANGELOG|README)[^/]*$"
-    r"|(?:^|/)(?!requirements|constraints|cmakelists)[^/]*\.txt$"
-)
 _LANGUAGES = {
     language: family
     for family, languages in {
@@ -291,8 +242,8 @@ _FAMILIES = {
     for tool in tools.split()
 }
 """Program -> the family of languages that it checks."""
-_STARTING = (frozenset({"install", "files"}), frozenset({"service"}))
-"""Remedies that let a command start, where a program is missing and where a service is."""
+_STARTING = {"": ("install", "files"), "service": ("service",), "stopped": ()}
+"""Remedies that let a command start, by what it lacks: mostly a program."""
 _STYLE = ("lint", "format")
 """Kinds of checks that formatters and autofixes are made for."""
 
@@ -300,12 +251,13 @@ _STYLE = ("lint", "format")
 def strength(edit: TrackedEdit, failure: OpenFailure) -> int:
     """Return `UNRELATED`, `POSSIBLE` or `LIKELY`: whether a change made a failing check pass."""
     if failure.unstarted:
-        lets_start = (
-            edit.kind == "command" and edit.remedy in _STARTING[failure.unstarted == "service"]
-        )
-        return LIKELY if lets_start and failure.unstarted != "stopped" else UNRELATED
+        starting = _STARTING.get(failure.unstarted, _STARTING[""])
+        return LIKELY if edit.kind == "command" and edit.remedy in starting else UNRELATED
     if edit.kind == "command":
-        return _of_command(edit, failure)
+        checks, runs = map(_FAMILIES.get, (failure.checks[0].tool, edit.said.partition(" ")[0]))
+        is_other = checks and runs and checks != runs
+        rate = _of_fixer(failure) if edit.remedy == "fixer" else POSSIBLE
+        return UNRELATED if is_other else rate
     path = relative(edit.path, failure.root) if edit.path else ""
     said = (failure.head, failure.first_error, failure.error, *failure.tests)
     name = base_name(edit.path)
@@ -320,36 +272,27 @@ def strength(edit: TrackedEdit, failure: OpenFailure) -> int:
 
 
 def _is_checked(path: str, failure: OpenFailure) -> bool:
-    """Return True if a file of the project may be part of what is checked."""
+    """Return True if a file of the project may be part of what is checked: code, or settings."""
     language = language_of(path)
-    if path.startswith(("/", "~")) or language in PROSE or _PROSE_FILE.search(path):
+    if path.startswith(("/", "~")) or not language or language in PROSE:
         return False
     family = _LANGUAGES.get(language, "")
     return not family or _FAMILIES.get(failure.checks[0].tool, family) == family
 
 
-def _of_command(edit: TrackedEdit, failure: OpenFailure) -> int:
-    family, other = map(_FAMILIES.get, (failure.checks[0].tool, edit.said.partition(" ")[0]))
-    if family and other and family != other:
-        return UNRELATED
-    if edit.remedy == "fixer":
-        ran = command_line.simple_commands(failure.head.partition(BELOW)[0])
-        kinds = {checker.kind for part in ran if (checker := checker_of(part.words))}
-        return UNRELATED if kinds == {"test"} else POSSIBLE if kinds.isdisjoint(_STYLE) else LIKELY
-    is_about = any(base_name(name) in edit.said for name in failure.files)
-    return LIKELY if is_about and edit.remedy == "files" else POSSIBLE
+def _of_fixer(failure: OpenFailure) -> int:
+    ran = command_line.simple_commands(failure.head.partition(BELOW)[0])
+    kinds = {checker.kind for part in ran if (checker := checker_of(part.words))}
+    return UNRELATED if kinds == {"test"} else POSSIBLE if kinds.isdisjoint(_STYLE) else LIKELY
 
 
 def causes_of(known: ProjectState, failure: OpenFailure, recorded: Recorded) -> list[TrackedEdit]:
     """Return the changes that fixed a failure, oldest first; none if that is unknown.
 
-    Args:
-        known: the project's state.
-        failure: the failure that a check has just resolved.
-        recorded: the event of the pass.
+    `recorded` is the event of the pass that has just resolved it.
     """
     is_own = recorded.session_id in failure.sessions
-    if is_of_git(failure) and not is_own:
+    if open_failures.is_of_git(failure) and not is_own:
         return []  # of two sessions whose commits were refused each answers its own
     rated = [(edit, strength(edit, failure)) for edit in known.edits if _can_count(edit, failure)]
     since = [(edit, rate) for edit, rate in rated if edit.seq > failure.last_seq and rate]
@@ -386,18 +329,12 @@ _DONE = ("command", "undo")
 """Kinds of changes that are named by what was done, not by the file."""
 
 
-def fix_item(
+def _fix_item(
     failures: Sequence[OpenFailure], edits: Sequence[TrackedEdit], ran: EndedCommand
 ) -> Item:
-    """Return the item of a fix, placed at the event of the pass.
-
-    Args:
-        failures: those that the pass resolves.
-        edits: the changes that caused it.
-        ran: the pass.
-    """
+    """Return the item of a fix, placed at the event of the pass; the changes caused that."""
     is_tests = all(edit.kind == "edit" and is_test(edit.path) for edit in edits)
-    changed = f"{'the test was changed: ' if is_tests else ''}{changes_text(edits)}"
+    changed = f"{'the test was changed: ' if is_tests else ''}{_changes_text(edits)}"
     result = f" ({ran.result.said})" if ran.result.said else ""
     said = f"{_failure(failures[0])}. After {changed}, {ran.head} passes{result}."
     symbols = distinct((name for edit in edits for name in edit.symbols), 6)
@@ -405,11 +342,11 @@ def fix_item(
     concepts = (failures[0].checks[0].tool, *concepts_of(paths[:3], symbols))
     draft = ObservationDraft(
         type="fix",
-        title=one_line(f"Fixed: {_error(failures[0])}", TITLE),
-        subtitle=one_line(f"{ran.head} passes after {changed}", SUBTITLE),
-        narrative=one_line(said, NARRATIVE),
+        title=one_line(f"Fixed: {_error(failures[0])}", drafts.TITLE),
+        subtitle=one_line(f"{ran.head} passes after {changed}", drafts.SUBTITLE),
+        narrative=one_line(said, drafts.NARRATIVE),
         facts=_facts(failures, edits, f"passes: {ran.head}{result}"),
-        concepts=distinct(concepts, CONCEPTS),
+        concepts=distinct(concepts, drafts.CONCEPTS),
         files_modified=paths,
         signature=next((one.signature for one in failures if one.signature), ""),
     )
@@ -428,22 +365,21 @@ def fix_item(
     return made if is_said else replace(made, kind="record")
 
 
-def alternative_item(found: Alternative, recorded: Recorded) -> Item:
+def _alternative_item(found: Alternative, recorded: Recorded) -> Item:
     """Return the item of a command that works in another form, placed at the first failure."""
     failed, works = found.failed.line, found.worked.line
     met = f"met {counted(found.times, 'time')}"
     error = f" ({quoted(found.error)})" if found.error else ""
-    facts = [f"$ {failed}"]
-    facts += [f"error: {found.error}"] if found.error else []
-    facts += [f"works: {works}", met]
+    said = [f"error: {found.error}"] if found.error else []
+    facts = (f"$ {failed}", *said, f"works: {works}", met)
     draft = ObservationDraft(
         type="fix",
-        title=one_line(f"Use `{one_line(works, 60)}`: `{failed}` does not work here", TITLE),
-        subtitle=one_line(f"`{works}` works where `{failed}` failed", SUBTITLE),
+        title=one_line(f"Use `{one_line(works, 60)}`: `{failed}` does not work here", drafts.TITLE),
+        subtitle=one_line(f"`{works}` works where `{failed}` failed", drafts.SUBTITLE),
         narrative=one_line(
-            f"`{failed}` does not work here{error}; `{works}` does, {met}.", NARRATIVE
+            f"`{failed}` does not work here{error}; `{works}` does, {met}.", drafts.NARRATIVE
         ),
-        facts=tuple(one_line(fact, FACT) for fact in facts),
+        facts=tuple(one_line(fact, drafts.FACT) for fact in facts),
         concepts=found.worked.words[:1],
         signature=found.signature,
     )
@@ -464,17 +400,13 @@ def is_test(path: str) -> bool:
     return bool(_TEST.search(stem) or _IN_TESTS.search(path))
 
 
-def changes_text(edits: Iterable[TrackedEdit]) -> str:
+def _changes_text(edits: Sequence[TrackedEdit]) -> str:
     """Return ``"cart.py (total) and running pip install x"``: what was changed, file by file."""
-    files: dict[str, list[TrackedEdit]] = {}
-    others: list[str] = []
-    for edit in edits:
-        if edit.kind in _DONE:
-            others.append(f"running {edit.said}" if edit.kind == "command" else edit.said)
-        else:
-            files.setdefault(edit.path, []).append(edit)
+    done = [edit for edit in edits if edit.kind in _DONE]
+    others = [f"running {one.said}" if one.kind == "command" else one.said for one in done]
     said = []
-    for path, several in files.items():
+    for path in dict.fromkeys(edit.path for edit in edits if edit.kind not in _DONE):
+        several = [one for one in edits if one.path == path and one.kind not in _DONE]
         became = several[0].said if len(several) == 1 else ""
         symbols = distinct((name for edit in several for name in edit.symbols), 12)
         unsaid = listed([name for name in symbols if name not in became], _SHOWN)
@@ -506,8 +438,12 @@ def _facts(
     facts = [f"$ {failures[0].head}"]
     facts += (f"error: {one.first_error}" for one in failures if one.first_error)
     facts += (f"then: {one.error}" for one in failures if one.error not in ("", one.first_error))
-    facts += (f"{'' if edit.kind in _DONE else 'changed '}{changes_text([edit])}" for edit in edits)
-    return distinct((one_line(fact, FACT) for fact in (*facts[: FACTS - 1], last)), FACTS)
+    facts += (
+        f"{'' if edit.kind in _DONE else 'changed '}{_changes_text([edit])}" for edit in edits
+    )
+    return distinct(
+        (one_line(fact, drafts.FACT) for fact in (*facts[: drafts.FACTS - 1], last)), drafts.FACTS
+    )
 
 
 def _to_runs(kind: str, targets: Iterable[int], command: str) -> list[Link]:

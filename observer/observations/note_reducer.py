@@ -15,17 +15,8 @@ import msgspec
 import orjson
 from msgspec.structs import replace
 
-from observer.core.events import (
-    Approve,
-    Event,
-    Forget,
-    Layer,
-    Reference,
-    Remember,
-    Revise,
-    Shared,
-    Undo,
-)
+from observer.core import events
+from observer.core.events import Event
 from observer.core.filters import RECORDED_KINDS
 from observer.core.model import FORMERLY, Item, Link, Recorded, item_id, item_uuid, title_key
 from observer.core.text import block, distinct, first_line, one_line
@@ -40,11 +31,11 @@ LINKS = 100
 FORMER_TITLES = 20
 EXPLICIT = "explicit"
 
-OnNote = Approve | Forget | Revise | Undo
+OnNote = events.Approve | events.Forget | events.Revise | events.Undo
 """What happens to a note after it was recorded."""
 
 _SYNONYMS = {"": "fact", "general": "fact"}
-_LAYERS: dict[str, Layer] = {"decision": "past", "rejected": "past", "rule": "rule"}
+_LAYERS: dict[str, events.Layer] = {"decision": "past", "rejected": "past", "rule": "rule"}
 
 
 def note_uuid(event_id: str, at_ms: int) -> str:
@@ -66,7 +57,7 @@ def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
     """
     event = recorded.event
     body = event.body
-    if not isinstance(body, Remember):
+    if not isinstance(body, events.Remember):
         raise TypeError(f"not a remember event: {event.id}")
     kind = note_type(body.type)
     made = Item(
@@ -113,15 +104,15 @@ def versions_of(history: Sequence[Recorded]) -> list[tuple[Recorded, Item]]:
     standing: list[tuple[Recorded, Item]] = []
     for recorded in history:
         body = recorded.event.body
-        if isinstance(body, Undo):
+        if isinstance(body, events.Undo):
             standing = _taken_back(standing, recorded.event)
-        elif isinstance(body, Shared) and body.item is None:
+        elif isinstance(body, events.Shared) and body.item is None:
             at_ms = recorded.event.at_ms
             standing += [(recorded, forgotten(item, at_ms)) for _, item in standing[-1:]]
             break  # whatever is done afterwards
-        elif isinstance(body, Shared):
+        elif isinstance(body, events.Shared):
             _take_in(standing, recorded, body)
-        elif isinstance(body, Remember):
+        elif isinstance(body, events.Remember):
             before = standing[-1][1] if standing else None
             standing.append((recorded, note(recorded, before, owner=body.owner)))
         elif standing:
@@ -139,7 +130,7 @@ def _taken_back(standing: list[tuple[Recorded, Item]], undo: Event) -> list[tupl
         return standing
     *left, (taken_back, gone) = standing
     last, item = left[-1]
-    if isinstance(taken_back.event.body, Forget):
+    if isinstance(taken_back.event.body, events.Forget):
         uuid = note_uuid(undo.id, undo.at_ms)
         left = [(by, replace(each, uuid=uuid)) for by, each in left]
         return [*left[:-1], (last, replace(item, uuid=uuid, person=""))]
@@ -147,7 +138,9 @@ def _taken_back(standing: list[tuple[Recorded, Item]], undo: Event) -> list[tupl
     return [*left[:-1], (last, replace(item, person="", updated_ms=at_ms))]
 
 
-def _take_in(standing: list[tuple[Recorded, Item]], recorded: Recorded, body: Shared) -> None:
+def _take_in(
+    standing: list[tuple[Recorded, Item]], recorded: Recorded, body: events.Shared
+) -> None:
     """Put a version that another home shares where it belongs among those that stand.
 
     Each home has its own order, across homes the later one is shown; the clock of one may be wrong,
@@ -159,14 +152,16 @@ def _take_in(standing: list[tuple[Recorded, Item]], recorded: Recorded, body: Sh
     at = len(standing)
     if standing:
         last, item = standing[-1]
-        is_next = isinstance(last.event.body, Shared) and last.event.body.origin == body.origin
+        is_next = (
+            isinstance(last.event.body, events.Shared) and last.event.body.origin == body.origin
+        )
         moment, last_moment = ((one.updated_ms, one.content_hash) for one in (made, item))
         if not is_next and moment < last_moment:
             at -= 1
     standing.insert(at, (recorded, made))
 
 
-def shared(recorded: Recorded, body: Shared, existing: Item | None) -> Item | None:
+def shared(recorded: Recorded, body: events.Shared, existing: Item | None) -> Item | None:
     """Return the item that another home shares, as it is here; None if that makes none.
 
     What only a machine knows is this one's; a link may have the uuid of another item as its title.
@@ -206,11 +201,11 @@ def changed(item: Item, recorded: Recorded) -> Item:
     """Return a note after a `Revise`, `Approve` or `Forget`; other events do not change it."""
     event = recorded.event
     match event.body:
-        case Revise():
+        case events.Revise():
             return _revised(item, recorded, event.body)
-        case Approve() if event.author == "person":
+        case events.Approve() if event.author == "person":
             return replace(item, approval="approved", suspicion="", updated_ms=event.at_ms)
-        case Forget():
+        case events.Forget():
             return forgotten(item, event.at_ms)
     return item
 
@@ -246,7 +241,7 @@ def label_of(name: str) -> str:
     return one_line(_composed(name), 200)
 
 
-def layer_of(kind: str) -> Layer:
+def layer_of(kind: str) -> events.Layer:
     """Return the default layer of a type of note: `past` for decisions, `rule` for rules."""
     return _LAYERS.get(kind, "state")
 
@@ -257,21 +252,21 @@ def tags_of(names: Sequence[str]) -> tuple[str, ...]:
     return distinct((name.lstrip("#").strip().lower() for name in spelled), TAGS)
 
 
-def project_of(recorded: Recorded, body: Remember) -> int | None:
+def project_of(recorded: Recorded, body: events.Remember) -> int | None:
     """Return the project of a note; None for personal and team notes."""
     return recorded.project_id if body.scope == "project" else None
 
 
-def references_of(item: Item) -> tuple[Reference, ...]:
+def references_of(item: Item) -> tuple[events.Reference, ...]:
     """Return the links of a note that were made by id."""
     return tuple(
-        Reference(kind=link.kind, item=link.target, hash=link.hash, excerpt=link.excerpt)
+        events.Reference(kind=link.kind, item=link.target, hash=link.hash, excerpt=link.excerpt)
         for link in item.links
         if link.target
     )
 
 
-def _merged_note(made: Item, existing: Item, body: Remember) -> Item:
+def _merged_note(made: Item, existing: Item, body: events.Remember) -> Item:
     """Return a note whose text was remembered again: fields that are not given stay."""
     is_typed = made.type != note_type("")
     is_to_come = (existing.expires_ms or 0) > made.updated_ms
@@ -311,7 +306,7 @@ def _headed(content: str) -> str:
     return title_of(first_line(content, TITLE))
 
 
-def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
+def _revised(item: Item, recorded: Recorded, body: events.Revise) -> Item:
     kind = item.type if body.type is None else note_type(body.type)
     given: dict[str, Any] = {  # fields of several types
         "category": None if body.category is None else label_of(body.category),
@@ -392,7 +387,7 @@ def _same_words(item: Item, other: Item) -> bool:
     )
 
 
-def _explicit(references: Sequence[Reference], own: int) -> tuple[Link, ...]:
+def _explicit(references: Sequence[events.Reference], own: int) -> tuple[Link, ...]:
     """Return links by id without duplicates and without a link to the note itself."""
     different: dict[tuple[str, int], Link] = {}
     for each in references:

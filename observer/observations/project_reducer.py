@@ -33,14 +33,7 @@ from observer.observations.analysis import analysis_of
 from observer.observations.drafts import FAILED, REPEATS, order_of
 from observer.observations.failure_tracker import ALTERNATIVE
 from observer.observations.git_commands import GitOperation
-from observer.observations.project_state import (
-    DROPPED,
-    Items,
-    ProjectState,
-    Step,
-    TrackedCommit,
-    TrackedEdit,
-)
+from observer.observations.project_state import ProjectState, Step, TrackedCommit, TrackedEdit
 
 _PULLED = 50
 _HOOKS = ("|git commit",)
@@ -69,7 +62,7 @@ class ProjectReducer:
             self._state = replace(self._state, is_out_of_order=True)
         return is_late
 
-    def add(self, recorded: Recorded, made: Items) -> Items:
+    def add(self, recorded: Recorded, made: project_state.Items) -> project_state.Items:
         """Add the next event, as `SessionReducer.add_paired` returned it, and its observations.
 
         Returns:
@@ -293,7 +286,7 @@ def _with_undone(
     made: Item,
     how: str,
     *,
-    reverted_by: str = DROPPED,
+    reverted_by: str = project_state.DROPPED,
 ) -> Step:
     """Mark edits as reverted by the event whose observation is `made`, and link that to them.
 

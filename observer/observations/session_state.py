@@ -18,17 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.code.edits import ChangeSummary
-from observer.core.events import (
-    Command,
-    Event,
-    FileRead,
-    FileWrite,
-    Prompt,
-    Search,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-)
+from observer.core import events
 from observer.core.model import Recorded, Session
 from observer.core.text import distinct, first_line, one_line
 from observer.core.value import Value, decode_state, encode_state, newest
@@ -63,7 +53,7 @@ def begin(recorded: Recorded) -> Session:
     )
 
 
-def continues(session: Session | None, event: Event) -> bool:
+def continues(session: Session | None, event: events.Event) -> bool:
     """Return True if an event belongs to the newest session with its client's session id.
 
     A client's own id always resumes. An id made from a process id begins a new session after an
@@ -75,7 +65,7 @@ def continues(session: Session | None, event: Event) -> bool:
         return True
     if session.ended_ms is not None:
         return event.at_ms <= session.ended_ms
-    if isinstance(event.body, SessionStart) and event.body.source not in _ONGOING:
+    if isinstance(event.body, events.SessionStart) and event.body.source not in _ONGOING:
         return session.prompts == 0
     return event.at_ms - session.last_ms <= REUSED_AFTER_MS
 
@@ -92,14 +82,14 @@ def counted(session: Session, recorded: Recorded) -> Session:
     )
     last_ms = max(session.last_ms, event.at_ms)
     match event.body:
-        case SessionEnd(reason="idle"):
+        case events.SessionEnd(reason="idle"):
             # The daemon reports it long after the last event, which is when the session ended.
             return replace(session, status="idle", ended_ms=session.last_ms)
-        case SessionEnd():
+        case events.SessionEnd():
             return replace(session, status="ended", ended_ms=last_ms, last_ms=last_ms)
-        case SessionStart() if event.body.parent_session:
+        case events.SessionStart() if event.body.parent_session:
             session = replace(session, parent=one_line(event.body.parent_session, 200))
-        case Prompt() if shown := first_line(words_of(event.body.text), 300):
+        case events.Prompt() if shown := first_line(words_of(event.body.text), 300):
             session = replace(
                 session, prompts=session.prompts + 1, first_prompt=session.first_prompt or shown
             )
@@ -143,7 +133,7 @@ class PendingTool(Value):
 
     origin: ItemOrigin
     tool: str
-    call: Command | FileWrite | FileRead | Search | ToolUse
+    call: events.Command | events.FileWrite | events.FileRead | events.Search | events.ToolUse
     change: ChangeSummary = ChangeSummary()
     chars: int = 0
 

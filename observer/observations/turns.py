@@ -18,16 +18,11 @@ from observer.core.events import Prompt, Reply
 from observer.core.model import ASKED, Item, Recorded
 from observer.core.text import block, counted, distinct, first_line, listed, one_line, relative
 from observer.core.value import Value, newest
-from observer.observations import prompts
+from observer.observations import drafts, prompts
 from observer.observations.drafts import (
-    FACT,
-    PATHS,
-    QUESTION,
-    TITLE,
     ItemOrigin,
     ObservationDraft,
     concepts_of,
-    is_work,
     item,
     origin_of,
     where_of,
@@ -99,7 +94,7 @@ def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
     """Return the turn that a prompt begins; `before` is the one that it ends."""
     where, words = where_of(recorded), prompts.words_of(body.text)
     is_named = prompts.names_its_subject(words)
-    files = distinct((relative(path, where.root, where.cwd) for path in body.files), PATHS)
+    files = distinct((relative(path, where.root, where.cwd) for path in body.files), drafts.PATHS)
     goes_on = before.title or before.plan or before.heading if before else ""
     form = prompts.form_of(words)
     asked = prompts.without_runs(words) if form == "paste" else words
@@ -131,12 +126,12 @@ def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
     files = dict(turn.files)
     known = files.pop(path, ())
     files[path] = distinct((*known, *symbols), _SYMBOLS)
-    return replace(turn, files=newest(files, PATHS), is_replied=False)
+    return replace(turn, files=newest(files, drafts.PATHS), is_replied=False)
 
 
 def with_commit(turn: Turn, subject: str) -> Turn:
     """Return a turn after a commit."""
-    said = one_line(subject, FACT)
+    said = one_line(subject, drafts.FACT)
     commits = (*(one for one in turn.commits if one != said), said)[-_OF_ONE_KIND:]
     return replace(turn, commits=commits, is_replied=False)
 
@@ -151,7 +146,7 @@ def without(turn: Turn, *, files: Container[str] = (), commits: Container[str] =
 def with_check(turn: Turn, name: str, outcome: str) -> Turn:
     """Return a turn after a check ended."""
     checks = {key: said for key, said in turn.checks.items() if key != name}
-    checks[one_line(name, FACT)] = one_line(outcome, FACT)
+    checks[one_line(name, drafts.FACT)] = one_line(outcome, drafts.FACT)
     return replace(turn, checks=newest(checks, _OF_ONE_KIND))
 
 
@@ -166,13 +161,13 @@ def with_fixes(turn: Turn, items: Iterable[Item]) -> Turn:
 
 def with_answer(turn: Turn, said: str) -> Turn:
     """Return a turn in which the person answered a question."""
-    answers = (*turn.answers, one_line(said, FACT))[-_OF_ONE_KIND:]
+    answers = (*turn.answers, one_line(said, drafts.FACT))[-_OF_ONE_KIND:]
     return replace(turn, answers=answers)
 
 
 def with_report(turn: Turn, agent: str, result: str) -> Turn:
     """Return a turn with what a sub-agent's report says first."""
-    said = one_line(f"{agent or 'a sub-agent'}: {finding(result)}", 2 * FACT)
+    said = one_line(f"{agent or 'a sub-agent'}: {finding(result)}", 2 * drafts.FACT)
     if said in turn.reports:
         return turn
     return replace(turn, reports=(*turn.reports, said)[-_OF_ONE_KIND:])
@@ -204,7 +199,7 @@ def title_of(turn: Turn) -> str:
         said = made
     reported = turn.reports[0].partition(": ")[2] if turn.reports and not names(answer) else ""
     said = said or made or turn.heading or prompts.title_of(reported or answer)
-    return one_line(said or first_line(turn.asked, TITLE), TITLE)
+    return one_line(said or first_line(turn.asked, drafts.TITLE), drafts.TITLE)
 
 
 def item_of(turn: Turn, recorded: Recorded) -> Item:
@@ -238,7 +233,7 @@ def item_of(turn: Turn, recorded: Recorded) -> Item:
         concepts=concepts_of([*turn.files][:4]),
         files_read=turn.given,
         files_modified=tuple(turn.files),
-        category=QUESTION if only_asks(turn) else "",
+        category=drafts.QUESTION if only_asks(turn) else "",
         links=mentions(turn.asked),
         chars=turn.chars,
     )
@@ -253,7 +248,7 @@ def names_work(turn: Turn, files: Sequence[str], said: Iterable[str] = ()) -> bo
     One that names a file, a symbol or a number does, and the heading of a document; else two of its
     longer words, or a fourth of them, must be there again.
     """
-    asked = " ".join(word for word in turn.title.split() if is_work(word.strip(AROUND)))
+    asked = " ".join(word for word in turn.title.split() if drafts.is_work(word.strip(AROUND)))
     if turn.form == "document" or names(asked):
         return True
     symbols = (symbol for path in files for symbol in turn.files[path])
@@ -276,7 +271,7 @@ def says_something(turn: Turn) -> bool:
     """
     if turn.is_over and not (turn.reply or turn.files or turn.commits):
         return False
-    work = [path for path in turn.files if is_work(path)]
+    work = [path for path in turn.files if drafts.is_work(path)]
     if turn.files and not work and not names_work(turn, (), turn.commits):
         return False
     if turn.calls == (GIT,) or (turn.commits and not (turn.title and work)):

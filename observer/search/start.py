@@ -24,37 +24,9 @@ from observer.observations.drafts import QUESTION
 from observer.observations.quoting import line_of, matter, opening
 from observer.observations.session_commits import HASH_CHARS
 from observer.observations.session_state import last_reply
-from observer.search.rank import (
-    ASKING,
-    ENDS,
-    WITHHELD,
-    Hit,
-    HitSignals,
-    capped,
-    clamped,
-    clean,
-    composite,
-    is_harmless,
-    is_knowledge,
-    is_of_here,
-    is_stale,
-    recency,
-    staleness_factor,
-    successors,
-)
-from observer.search.recent_sessions import (
-    FailingCheck,
-    PastSession,
-    RecentSessions,
-    Uncommitted,
-    dense,
-    discarded,
-    likely_files,
-    made_here,
-    named_in,
-    working_checks,
-    working_forms,
-)
+from observer.search import rank, recent_sessions
+from observer.search.rank import Hit, HitSignals, clean, is_stale
+from observer.search.recent_sessions import FailingCheck, PastSession, RecentSessions, Uncommitted
 from observer.search.snippet import without_duplicates
 from observer.store.reader import StoreReader
 
@@ -227,8 +199,8 @@ def start(
     for place in sorted(range(len(lines)), key=sorts.__getitem__):
         line, price = lines[place], cost(lines[place])
         keep = int(request.budget_tokens * (KEPT, KEPT_FOR_FILES, KEPT_OF_TURNS)[sorts[place]])
-        if not is_harmless(line.why, line.text):
-            budget.omit(line.item, line.why, WITHHELD)
+        if not rank.is_harmless(line.why, line.text):
+            budget.omit(line.item, line.why, rank.WITHHELD)
         elif budget.buy(price, keep=keep):
             bought[place] = line
         else:
@@ -251,7 +223,7 @@ def _pinned(
     ids = [one for one, how in given.items() if how == PIN and one not in but]
     filters = request.filters("observation", "note", "summary")
     items = [one for one in reader.items(ids) if filters.admits(one)]
-    gone = discarded(reader, items)
+    gone = recent_sessions.discarded(reader, items)
     for one in sorted(items, key=lambda item: -item.created_ms):
         if one.kind == "note" and request.with_notes:
             yield _note(one)
@@ -288,7 +260,7 @@ def _lines(
         yield CardFact(
             item=left.past.summary.id,
             why=DIRTY[left.is_certain] + by,
-            text=f"{dense(left.paths[:MOST_DIRTY])}{more}",
+            text=f"{recent_sessions.dense(left.paths[:MOST_DIRTY])}{more}",
             most_chars=FILES_CHARS,
         )
     yield from (CardFact(item=last.summary.id, why=STEP, text=one) for one in recent.steps(last))
@@ -326,7 +298,7 @@ def _last(last: PastSession, turn: Item | None) -> CardFact:
     return CardFact(
         item=turn.id if turn else last.summary.id,
         why=LAST,
-        text=f"{session.client}{where}, {ends}: {said or WITHHELD}",
+        text=f"{session.client}{where}, {ends}: {said or rank.WITHHELD}",
         at_ms=session.last_ms,
     )
 
@@ -363,7 +335,7 @@ def _turn(turn: Item, last: PastSession, pasts: Sequence[PastSession]) -> CardFa
         if turn.branch != last.session.branch and clean(turn.branch)
         else ""
     )
-    text = _exchange(turn, turn.title) or WITHHELD
+    text = _exchange(turn, turn.title) or rank.WITHHELD
     return CardFact(item=turn.id, why=f"{TURN}{by}{on}", text=text, at_ms=turn.created_ms)
 
 
@@ -392,7 +364,7 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
 
 def holds(item: Item) -> bool:
     """Return True for a note of this place that holds until somebody says otherwise."""
-    return item.kind == "note" and item.type in NOTE_TYPES and is_of_here(item)
+    return item.kind == "note" and item.type in NOTE_TYPES and rank.is_of_here(item)
 
 
 def holding(reader: StoreReader, request: ContextRequest) -> list[Hit]:
@@ -418,32 +390,33 @@ def ranked(reader: StoreReader, request: ContextRequest, ids: Sequence[int]) -> 
     """
     filters = request.filters("observation", "note")
     items = reader.items(ids)
-    items += reader.items([each for each in successors(items) if each not in frozenset(ids)])
+    items += reader.items([each for each in rank.successors(items) if each not in frozenset(ids)])
     commits = [item for item in items if item.type == "commit"]
-    others = {item.id for item in commits} - made_here(reader, commits)
-    gone = discarded(reader, items) | others
+    others = {item.id for item in commits} - recent_sessions.made_here(reader, commits)
+    gone = recent_sessions.discarded(reader, items) | others
     offered: dict[int, tuple[float, Item]] = {}
     signals: dict[int, HitSignals] = {}
     for item in filter(filters.admits, items):
         if item.id in gone:
             continue
         of_item = HitSignals(
-            recency=recency(item.created_ms, now_ms=request.now_ms),
+            recency=rank.recency(item.created_ms, now_ms=request.now_ms),
             project_match=1.0 if item.project_id == request.project_id else 0.5,
         )
-        worth = composite(of_item, type_=item.type if is_knowledge(item) else "")
-        worth *= staleness_factor(item.validity)
-        worth *= ASKING if item.category == QUESTION else 1
+        worth = rank.composite(of_item, type_=item.type if rank.is_knowledge(item) else "")
+        worth *= rank.staleness_factor(item.validity)
+        worth *= rank.ASKING if item.category == QUESTION else 1
         offered[item.id], signals[item.id] = (worth, item), of_item
     lifted = dict(offered)  # what took the place of others is worth as much as those were
     for worth, item in offered.values():
-        whole = worth / (staleness_factor(item.validity) or 1)
-        for target in set(successors([item])) & offered.keys():
+        whole = worth / (rank.staleness_factor(item.validity) or 1)
+        for target in set(rank.successors([item])) & offered.keys():
             lifted[target] = (max(whole, lifted[target][0]), lifted[target][1])
-    worths = capped(lifted)
+    worths = rank.capped(lifted)
     order = sorted(worths, key=lambda one: (-worths[one], -offered[one][1].created_ms, -one))
     return [
-        Hit(item=offered[one][1], score=clamped(worths[one]), signals=signals[one]) for one in order
+        Hit(item=offered[one][1], score=rank.clamped(worths[one]), signals=signals[one])
+        for one in order
     ]
 
 
@@ -454,7 +427,7 @@ def _note(note: Item) -> CardFact:
         on = f"on branch {named(away.branch)}, not here" if away.branch else "not in this history"
         why = f"{why}, {on}"
     if is_stale(note):
-        reasons = dict.fromkeys(each.reason for each in note.validity if each.reason in ENDS)
+        reasons = dict.fromkeys(each.reason for each in note.validity if each.reason in rank.ENDS)
         why = f"{why}, {', '.join(reasons) or 'stale'}"
     if note.person not in OURS and note.approval != "approved":
         why = f"{why}, by {named(note.person)}"
@@ -469,7 +442,9 @@ def _note(note: Item) -> CardFact:
 def _checks(pasts: Sequence[PastSession], red: Sequence[CardFact]) -> Iterator[CardFact]:
     """Yield how checks are run here, but for those of which a line says that they are red."""
     fail = {line.red for line in red}
-    parts = (each.partition(BELOW) for each in working_checks(pasts) if each not in fail)
+    parts = (
+        each.partition(BELOW) for each in recent_sessions.working_checks(pasts) if each not in fail
+    )
     found = [f"`{command}`{f' in {folder[:-1]}' if folder else ''}" for command, _, folder in parts]
     if found:
         yield CardFact(item=0, why=CHECKS, text=" · ".join(found))
@@ -477,7 +452,9 @@ def _checks(pasts: Sequence[PastSession], red: Sequence[CardFact]) -> Iterator[C
 
 def _forms(reader: StoreReader, request: StartRequest) -> Iterator[CardFact]:
     """Yield which commands do not work here, and which do instead, one line a failing form."""
-    for form, item in islice(working_forms(reader, request.project_id).items(), MOST_FORMS):
+    for form, item in islice(
+        recent_sessions.working_forms(reader, request.project_id).items(), MOST_FORMS
+    ):
         text = f"`{form.works}`, not `{form.failed}` (failed {form.times} times)"
         yield CardFact(item=item.id, why=FORM, text=text)
 
@@ -494,12 +471,16 @@ def _files(
 
     Those count as well: a name that a quoted reply holds takes no place of a likelier file.
     """
-    known = likely_files(reader, request.project_id)[: 4 * MOST_FILES]
-    said = named_in("\n".join(line.text[: line.most_chars] for line in lines), known)
+    known = recent_sessions.likely_files(reader, request.project_id)[: 4 * MOST_FILES]
+    said = recent_sessions.named_in(
+        "\n".join(line.text[: line.most_chars] for line in lines), known
+    )
     there = exists(known) if exists else frozenset(known)
     likely = [path for path in known if path in there and clean(path)][:MOST_FILES]
     if shown := [path for path in likely if path not in said][:most]:
-        yield CardFact(item=0, why=FILES, text=dense(shown, known), most_chars=FILES_CHARS)
+        yield CardFact(
+            item=0, why=FILES, text=recent_sessions.dense(shown, known), most_chars=FILES_CHARS
+        )
 
 
 def _committed(reader: StoreReader, request: StartRequest, last: PastSession) -> Iterator[CardFact]:
@@ -515,9 +496,9 @@ def _committed(reader: StoreReader, request: StartRequest, last: PastSession) ->
         since_ms=last.session.started_ms,
     )
     newest_ones = reader.recent(filters, limit=COMMITS)
-    gone = discarded(reader, newest_ones)
+    gone = recent_sessions.discarded(reader, newest_ones)
     news = [one for one in newest_ones if one.session_id is None and one.id not in gone]
-    ours = made_here(reader, news)
+    ours = recent_sessions.made_here(reader, news)
     of_authors: dict[tuple[str, bool], list[Item]] = defaultdict(list)
     for commit in news:
         author = commit.person or commit_author(commit)
