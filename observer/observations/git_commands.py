@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal
 
 from msgspec.structs import replace
@@ -34,6 +34,11 @@ _HASH = re.compile(r"[0-9a-f]{7,64}\Z")
 _NOT_UNSTASHED = re.compile(r"stash entry is kept|No stash entries found|is not a valid reference")
 _NEW = word_set("-b -B -c -C --create --orphan")
 _PARTLY = word_set("-p --patch")
+_STASHES: dict[str, OperationKind] = {
+    **dict.fromkeys(("push", "save"), "stash"),
+    **dict.fromkeys(("drop", "clear"), "drop"),
+    **dict.fromkeys(("pop", "apply", "branch"), "unstash"),
+}
 
 
 class GitOperation(Value):
@@ -62,28 +67,19 @@ def operations_of(
 ) -> list[tuple[GitOperation, str]]:
     """Return what a command line did, each operation with its words; paths relative to the root.
 
-    `is_ok` as in `completed_parts`.
-    """
-    if not ("git" in body.command or "rm " in body.command):
-        return []
-    folder = folder_of(simple_commands(body.command), recorded.root, recorded.event.cwd)
-    parts = completed_parts(body, is_ok=is_ok)
-    return [
-        (_placed(operation, folder), one_line(" ".join(part.words), 100))
-        for part in parts
-        if (operation := parse(part, body.output))
-    ]
-
-
-def completed_parts(body: Command, *, is_ok: bool) -> Sequence[SimpleCommand]:
-    """Return the simple commands of a line that were carried out.
-
     If the line failed (not `is_ok`), its last command is taken as the one that failed, unless its
     exit code shows that it was done: then a check before it failed.
     """
+    if not ("git" in body.command or "rm " in body.command):
+        return []
     parts = simple_commands(body.command)
-    has_ended_well = body.exit_code == 0 or body.failed is False
-    return parts if is_ok or has_ended_well else parts[:-1]
+    folder = folder_of(parts, recorded.root, recorded.event.cwd)
+    is_done = is_ok or body.exit_code == 0 or body.failed is False
+    return [
+        (_placed(operation, folder), one_line(" ".join(part.words), 100))
+        for part in (parts if is_done else parts[:-1])
+        if (operation := parse(part, body.output))
+    ]
 
 
 FILES = 20
@@ -126,11 +122,9 @@ def _written_by(part: SimpleCommand) -> Iterator[str]:
 
 
 def _placed(operation: GitOperation, folder: str) -> GitOperation:
-    if folder and operation.kind == "restore" and not operation.paths:
-        return replace(operation, paths=(folder,))  # `.`
-    if not folder or not operation.paths:
-        return operation
-    return replace(operation, paths=tuple(relative(path, "", folder) for path in operation.paths))
+    paths = tuple(relative(path, "", folder) for path in operation.paths)
+    is_here = operation.kind == "restore" and not paths  # `.`
+    return replace(operation, paths=(folder,) if is_here else paths) if folder else operation
 
 
 def parse(part: SimpleCommand, output: str = "") -> GitOperation | None:
@@ -138,11 +132,9 @@ def parse(part: SimpleCommand, output: str = "") -> GitOperation | None:
 
     `output` is that of the whole command line.
     """
-    program = program_name(part.words[0])
-    if program == "rm":
-        return GitOperation(
-            kind="clean", paths=_paths([one for one in part.words[1:] if one[0] != "-"])
-        )
+    if program_name(part.words[0]) == "rm":
+        given = [word for word in part.words[1:] if word[0] != "-"]
+        return GitOperation(kind="clean", paths=_paths(given))
     words = words_of(part)
     parser = _PARSERS.get(words[0]) if words else None
     return parser(words[1:], output) if parser else None
@@ -191,16 +183,11 @@ def _checkout(words: list[str], _output: str) -> GitOperation | None:
     options, plain, paths = _split_words(words)
     if options & _NEW:
         return _switch(words, _output)
-    if paths is not None:
-        return GitOperation(
-            kind="restore", paths=_paths(paths), target=_revision("".join(plain[:1]))
-        )
-    start = 0 if plain and _is_path(plain[0]) else 1
-    if not plain[start:]:  # a branch that is there
-        return None
-    return GitOperation(
-        kind="restore", paths=_paths(plain[start:]), target=_revision(plain[0]) if start else ""
-    )
+    start = 0 if paths is None and plain and _is_path(plain[0]) else 1
+    named = plain[start:] if paths is None else paths
+    target = _revision("".join(plain[:start]))
+    # A word alone is a branch that is there.
+    return GitOperation(kind="restore", paths=_paths(named), target=target) if named else None
 
 
 def _switch(words: list[str], _output: str) -> GitOperation | None:
@@ -217,10 +204,8 @@ def _restore(words: list[str], _output: str) -> GitOperation | None:
     source = next((word for word in words if word.startswith(("--source=", "-s"))), "")
     pairs = itertools.pairwise(words)
     then = next((after for word, after in pairs if word in ("-s", "--source")), "")
-    to = source.removeprefix("--source=").removeprefix("-s") or then
-    return GitOperation(
-        kind="restore", paths=_paths([*plain, *(paths or [])]), target=_revision(to)
-    )
+    to = _revision(source.removeprefix("--source=").removeprefix("-s") or then)
+    return GitOperation(kind="restore", paths=_paths([*plain, *(paths or [])]), target=to)
 
 
 def _reset(words: list[str], output: str) -> GitOperation | None:
@@ -244,14 +229,11 @@ def _revision(to: str) -> str:
 
 def _stash(words: list[str], output: str) -> GitOperation | None:
     verb = words[0] if words and not words[0].startswith("-") else "push"
-    if verb in {"push", "save"}:
-        is_nothing = "No local changes" in output or not _PARTLY.isdisjoint(words)
-        return None if is_nothing else GitOperation(kind="stash")
-    if verb in {"drop", "clear"}:
-        return GitOperation(kind="drop")
+    kind = _STASHES.get(verb)
+    is_nothing = "No local changes" in output or not _PARTLY.isdisjoint(words)
     is_kept = _NOT_UNSTASHED.search(output) and "CONFLICT (" not in output
-    is_back = verb in {"pop", "apply", "branch"} and not is_kept
-    return GitOperation(kind="unstash") if is_back else None
+    is_void = is_nothing if kind == "stash" else is_kept and kind == "unstash"
+    return None if kind is None or is_void else GitOperation(kind=kind)
 
 
 def _clean(words: list[str], _output: str) -> GitOperation | None:
@@ -272,11 +254,5 @@ def _is_path(word: str) -> bool:
     return word in {".", ":/"} or word.startswith("./") or "." in name.strip(".")
 
 
-_PARSERS = {
-    "checkout": _checkout,
-    "switch": _switch,
-    "restore": _restore,
-    "reset": _reset,
-    "stash": _stash,
-    "clean": _clean,
-}
+_PARSERS = {"checkout": _checkout, "switch": _switch, "restore": _restore, "reset": _reset}
+_PARSERS |= {"stash": _stash, "clean": _clean}

@@ -198,7 +198,7 @@ def _titles_in(call: Command | ToolUse) -> tuple[str, str]:
 def with_git_commands(
     state: SessionState, recorded: Recorded, body: Command, *, is_ok: bool
 ) -> SessionState:
-    """Return the state after the git commands of a line; `is_ok` as in `completed_parts`.
+    """Return the state after the git commands of a line; `is_ok` as in `operations_of`.
 
     A commit holds the files that were added since the last, or all that are open if it is of as
     many. Which program ran git is all the same. Where it printed none, though it was asked for one
@@ -212,11 +212,12 @@ def with_git_commands(
         return state
     taking = [_git_words(one, is_git=is_made) for one in parts]
     taking = [words for words in taking if words and words[0] in _TAKING]
-    places = (
-        _ALL if _EVERY.match(word) else relative(word, recorded.root, recorded.event.cwd)
-        for words in taking
-        for word in words[1:]
+    root, cwd, words = (
+        recorded.root,
+        recorded.event.cwd,
+        [word for one in taking for word in one[1:]],
     )
+    places = (_ALL if _EVERY.match(word) else relative(word, root, cwd) for word in words)
     state = replace(state, staged=distinct((*state.staged, *places), _STAGED))
     is_asked = any(words[0] == "commit" for words in taking)
     if is_made:
