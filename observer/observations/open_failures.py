@@ -56,7 +56,10 @@ _FOREIGN = re.compile(
 
 
 class OpenFailure(Value):
-    """A command that failed when it ran last; `is_red` if that proves a check of the project red.
+    """A command that failed when it ran last.
+
+    It `is_red` while that proves a check of the project red: until what it was about is deleted or
+    given up. What passes in its place may then still be worth knowing.
 
     A pass of any of its `checks` clears it: the command's own, and those that its task ran. `tests`
     are the failing tests that have not passed since, if all are known; `failing` those that the
@@ -67,8 +70,7 @@ class OpenFailure(Value):
     sequence number `tried` did not change how it fails. `changed` are the files changed since.
     `is_unread` holds if it was run since and nothing shows how that ended, `is_rewritten` if a
     formatter or fixer has since rewritten what it checks: only its next run shows what is left.
-    `is_void` once what it was about was deleted or given up: it is not red, and what passes in its
-    place may be worth knowing. `unstarted` is the reason if the command could not do its work,
+    `unstarted` is the reason if the command could not do its work,
     which says nothing about the code; `form` is the command as typed.
     """
 
@@ -95,7 +97,6 @@ class OpenFailure(Value):
     changed: tuple[str, ...] = ()
     is_unread: bool = False
     is_rewritten: bool = False
-    is_void: bool = False
     seq: int = 0
     last_seq: int = 0
     tried: int = 0
@@ -103,11 +104,6 @@ class OpenFailure(Value):
     unstarted: str = ""
     form: InvocationForm | None = None
     origin: ItemOrigin | None = None
-
-    @property
-    def holds(self) -> bool:
-        """Whether a check of the project is red by it, as far as is known."""
-        return self.is_red and not self.is_void
 
     @property
     def items(self) -> tuple[int, ...]:
@@ -130,11 +126,6 @@ class EndedCommand(NamedTuple):
     unstarted: NotStarted
 
     @property
-    def at_ms(self) -> int:
-        """When it ended."""
-        return self.recorded.event.at_ms
-
-    @property
     def head(self) -> str:
         """The command that failed, else the line's head, and where it ran below the root."""
         return self.runs.head or check_runs.located_head(
@@ -144,10 +135,10 @@ class EndedCommand(NamedTuple):
     @property
     def forms(self) -> tuple[InvocationForm, ...]:
         """The simple commands of the line that do something."""
-        folder = check_runs.folder_of(
-            simple_commands(self.body.command), self.recorded.root, self.recorded.event.cwd
-        )
-        return command_line.forms_of(self.body.command, folder=folder)
+        command, recorded = self.body.command, self.recorded
+        parts = simple_commands(command)
+        folder = check_runs.folder_of(parts, recorded.root, recorded.event.cwd)
+        return command_line.forms_of(command, folder=folder)
 
     @property
     def has_run(self) -> bool:
@@ -200,17 +191,16 @@ def after_run(known: OpenFailures, ended: EndedCommand, own: CheckIdentity | Non
         # Of `lint:fix` the linter decides.
         if not (is_fixing_task(new) and any(_is_same(new, one) for one in left)):
             left = _with_failure(left, new)
-    left = [
-        replace(one, changed=(), is_unread=True)
-        if one.branch == ended.branch
-        and any(check.covers(again, red) for again in ended.runs.unread for red in one.checks)
-        else one
-        for one in left
-    ]
-    fresh = [one for one in left if ended.at_ms - one.last_ms <= FORGOTTEN_MS]
-    sorts = ([one for one in fresh if one.is_red is sort][-MOST:] for sort in (False, True))
-    bounded = tuple(sorted((one for sort in sorts for one in sort), key=lambda one: one.last_seq))
-    return AfterRun(bounded, [one for one, after in kept if after is None])
+    sorts: dict[bool, list[OpenFailure]] = {True: [], False: []}
+    for one in left:
+        pairs = ((again, red) for again in ended.runs.unread for red in one.checks)
+        is_again = one.branch == ended.branch and any(check.covers(*pair) for pair in pairs)
+        if ended.recorded.event.at_ms - one.last_ms <= FORGOTTEN_MS:
+            kept_one = replace(one, changed=(), is_unread=True) if is_again else one
+            sorts[one.is_red].append(kept_one)
+    bounded = [one for sort in sorts.values() for one in sort[-MOST:]]
+    bounded.sort(key=lambda one: one.last_seq)
+    return AfterRun(tuple(bounded), [one for one, after in kept if after is None])
 
 
 def is_of_git(one: OpenFailure) -> bool:
@@ -244,33 +234,33 @@ def _is_below(path: str, red: CheckIdentity) -> bool:
 def after_removal(known: OpenFailures, root: str, paths: Collection[str]) -> OpenFailures:
     """Return the failures after files or folders were deleted: what was about them is not red."""
     gone = [path for path in paths if path]
-    return tuple(
-        replace(one, is_void=True)
+    void = [
+        one
+        for one in known
         if gone
         and one.root == root
         and (files := files_of(one))
         and all(is_within(path, gone) for path in files)
-        else one
-        for one in known
-    )
+    ]
+    return tuple(replace(one, is_red=False) if one in void else one for one in known)
 
 
 def after_commit(
     known: OpenFailures, branch: str, hooks: Collection[CheckIdentity]
 ) -> OpenFailures:
     """Return the open failures after a person's commit, without those that its hooks check."""
-    return tuple(
+    checked = [
         one
         for one in known
-        if one.branch != branch
-        or not any(check.is_same_checker(hook, red) for hook in hooks for red in one.checks)
-    )
+        if any(check.is_same_checker(hook, red) for hook in hooks for red in one.checks)
+    ]
+    return tuple(one for one in known if one.branch != branch or one not in checked)
 
 
 def without_work(known: OpenFailures, root: str, branch: str) -> OpenFailures:
     """Return the failures after the changes of a work tree were discarded: none of it is red."""
     return tuple(
-        replace(one, is_void=True) if (one.root, one.branch) == (root, branch) else one
+        replace(one, is_red=False) if (one.root, one.branch) == (root, branch) else one
         for one in known
     )
 
@@ -280,15 +270,12 @@ def worth_showing(
 ) -> list[OpenFailure]:
     """Return the failures that probably still hold, newest first, each check once.
 
-    Args:
-        known: the open failures of a project.
-        now_ms: the present time.
-        shown: work tree -> the branch checked out there; failures of other branches are left out.
-            If it is empty, no branch is left out.
+    `shown` is the branch that is checked out in each work tree; failures of others are left out,
+    unless it is empty.
     """
     found: list[OpenFailure] = []
     for one in sorted(known, key=lambda one: -one.last_ms):
-        is_here = one.holds and (not shown or one.branch in shown.values())
+        is_here = one.is_red and (not shown or one.branch in shown.values())
         is_known = now_ms - one.last_ms <= FORGOTTEN_MS and not one.is_rewritten
         pairs = [(a, b) for other in found for a in one.checks for b in other.checks]
         is_said = any(check.covers(a, b) or check.covers(b, a) for a, b in pairs)
@@ -309,20 +296,15 @@ def _after_passes(
     if is_others or one.branch != ended.branch:
         return one
     if not one.is_red:
-        is_mine = ran is not None and one.root == recorded.root
-        return (
-            None
-            if ran and is_mine and check.answers(ran, one.checks[0], one.tests, one.place)
-            else one
-        )
+        ran = ran if one.root == recorded.root else None
+        is_over = ran and check.answers(ran, one.checks[0], one.tests, one.place)
+        return None if is_over else one
     for green in ended.runs.passed:
         if green.is_fixer and not any(red.is_fixer for red in one.checks):
             # It says nothing of what it could not rewrite.
             is_at = bool(one.place) and check.selects_test(green, one.place)
-            is_rewritten = one.is_rewritten or any(
-                check.covers(green, red) or (is_at and check.is_comparable(green, red))
-                for red in one.checks
-            )
+            sees = check.is_comparable if is_at else check.covers
+            is_rewritten = one.is_rewritten or any(sees(green, red) for red in one.checks)
             one = replace(one, is_rewritten=is_rewritten)
             continue
         if any(_clears(green, red, one, ended) for red in one.checks):
@@ -343,11 +325,8 @@ def _clears(
     is_vague = green.is_guess or green.is_task or red.is_guess or green.folder != red.folder
     if not (is_counted and is_vague):
         return check.clears(green, red)
-    is_alike = check.covers(green, red) or (
-        check.is_same_checker(green, red)
-        and set(green.filters) <= set(red.filters)
-        and (red.is_guess or check.is_within_scope(green, red))
-    )
+    is_alike = check.is_same_checker(green, red) and set(green.filters) <= set(red.filters)
+    is_alike = is_alike and (red.is_guess or check.is_within_scope(green, red))
     return is_alike and (passed or 0) >= _SAME_SIZE * one.total
 
 
@@ -430,8 +409,8 @@ def _new_failure(ended: EndedCommand, checks: tuple[CheckIdentity, ...]) -> Open
         head=ended.head,
         root=recorded.root,
         branch=ended.branch,
-        since_ms=ended.at_ms,
-        last_ms=ended.at_ms,
+        since_ms=ended.recorded.event.at_ms,
+        last_ms=ended.recorded.event.at_ms,
         item=ended.item,
         sessions=(recorded.session_id,),
         is_red=bool(ended.runs.failed),
@@ -472,11 +451,5 @@ def files_named_in(output: str, *, root: str, cwd: str) -> tuple[str, ...]:
     Only names with the extension of a known language count, and none of installed packages.
     """
     found = (match.group().lstrip("([-") for match in _PATH.finditer(plain_output(output)))
-    return distinct(
-        (
-            relative(name, root, cwd)
-            for name in found
-            if language_of(name) and not _FOREIGN.search(name)
-        ),
-        FILES,
-    )
+    named = (name for name in found if language_of(name) and not _FOREIGN.search(name))
+    return distinct((relative(name, root, cwd) for name in named), FILES)

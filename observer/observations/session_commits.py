@@ -42,8 +42,6 @@ _PULL = lazy_pattern(
 """A pull request on GitHub, Bitbucket, Gitea or Forgejo, a merge request on GitLab."""
 _FORGES = frozenset({"gh", "glab"})
 _IS_OF_PULLS = lazy_pattern(r"(?:pull|merge)_?requests?|_pr\Z", re.IGNORECASE)
-_TITLE = lazy_pattern(r'^title:\t(.+)$|"title"\s*:\s*"((?:[^"\\]|\\.){1,300})"', re.MULTILINE)
-"""How the programs of forges print the title of what they show."""
 
 _STAGED = 60
 _TAKING = frozenset({"add", "commit"})
@@ -156,43 +154,34 @@ def with_uncommitted(state: SessionState, uncommitted: Collection[str]) -> Sessi
 
 
 def with_pull(state: SessionState, branch: str, call: Command | ToolUse) -> SessionState:
-    """Return the state after a call: with the pull request of the branch, and a title of one.
+    """Return the state after a call: with the pull request of the branch, and the title given.
 
     The address is that which the call printed, and no other; one that was asked for by its number
-    may be another branch's. A title that the session gave stays before those that it looked at.
+    may be another branch's.
     """
     asked = call.command if isinstance(call, Command) else call.input
     found = {one.groups() for one in _PULL.finditer(call.output)}
     for address, number in found if len(found) == 1 else ():
         if not re.search(rf"\b{number}\b", asked):
             state = replace(state, pulls=newest({**state.pulls, branch: address}, PULLS))
-    given, shown = _titles_in(call)
-    if given and state.turn:
-        state = replace(state, turn=replace(state.turn, pull=one_line(given, 200)))
-    title = one_line(given or (not state.pull and shown) or "", 200)
-    return replace(state, pull=title) if title else state
+    if not (title := one_line(_title_given(call), 200)):
+        return state
+    return replace(state, pull=title, turn=state.turn and replace(state.turn, pull=title))
 
 
-def _titles_in(call: Command | ToolUse) -> tuple[str, str]:
-    """Return the title of a pull request that a call gave, and the only one that it printed."""
-    found = {"".join(one) for one in _TITLE.findall(call.output)}
-    printed = found.pop() if len(found) == 1 else ""
+def _title_given(call: Command | ToolUse) -> str:
+    """Return the title that a call gave to a pull request; "" for other calls."""
     if isinstance(call, ToolUse):
         given = object_in(call.input).get("title")
         is_of_pulls = _IS_OF_PULLS.search(call.tool) and not call.failed
-        return (given if isinstance(given, str) else "", printed) if is_of_pulls else ("", "")
+        return given if is_of_pulls and isinstance(given, str) else ""
     for part in command_line.simple_commands(call.command):
         words = [unquoted(word) for word in part.words]
-        sort, verb = (*words[1:3], "", "")[:2]
-        if program_name(words[0]) not in _FORGES:
-            continue
-        if sort in ("pr", "mr") and verb in ("create", "edit", "update"):
+        if program_name(words[0]) in _FORGES and words[1:2] in (["pr"], ["mr"]):
             behind = (then for word, then in pairwise(words) if word in ("--title", "-t"))
             option = next((word for word in words if word.startswith("--title=")), "")
-            return next(behind, "") or unquoted(option.removeprefix("--title=")), ""
-        if (sort in ("pr", "mr") and verb == "view") or (sort == "api" and "/pulls/" in verb):
-            return "", printed
-    return "", ""
+            return next(behind, "") or unquoted(option.removeprefix("--title="))
+    return ""
 
 
 def with_git_commands(

@@ -147,7 +147,7 @@ class SessionReducer:
             self._state = replace(self._state, turn=turns.with_fixes(self._state.turn, items))
         if self._session:
             own = self._session.id
-            seen = tuple(one for one in failures if one.holds and own in one.sessions)
+            seen = tuple(one for one in failures if one.is_red and own in one.sessions)
             self._state = replace(self._state, failing=seen)
 
     def commit(self, saying: str, paths: Iterable[str]) -> None:

@@ -199,8 +199,7 @@ class SessionState(Value):
     `is_stashed` while changes are in git's stash and no file was written since: checks then run
     without them. `staged` are the words of `git add` since the last commit that git printed,
     paths relative to the root.
-    `pulls` is the pull request of each branch that a tool named, `pull` the title of the one that
-    the session opened, or looked at first.
+    `pulls` is the pull request of each branch that a tool named, `pull` the title that one got.
     `is_git_asked` after git said which files are not committed, until the next write.
     """
 

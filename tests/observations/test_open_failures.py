@@ -72,7 +72,7 @@ class Project:
 
     @property
     def open(self) -> tuple[OpenFailure, ...]:
-        return tuple(one for one in self._arcs.state.failures if one.holds)
+        return tuple(one for one in self._arcs.state.failures if one.is_red)
 
     @property
     def heads(self) -> list[str]:

@@ -45,7 +45,7 @@ COMMIT = Commit(
     hash="abcdef0123456", subject="Round totals", files=(FileChange(path="api/cart.py"),)
 )
 LONGER = replace(COMMIT, subject="Round totals of whole carts half even")
-SHOWN = Command(command="gh pr view 59", output="title:\tRound the total\nstate:\tOPEN\n")
+OPENED = Command(command="gh pr create -t 'Round the total'", exit_code=0)
 PASTED = """Look at this one here: [10:21:03] GET /cart
 [10:21:04] GET /cart/total
 File "cart.py", line 4, in total
@@ -166,7 +166,7 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
             id="work-of-sub-agents",
         ),
         pytest.param(
-            (Prompt(text="/review 59"), SHOWN), "/review 59 · Round the total", id="a-review"
+            (Prompt(text="/ship 59"), OPENED), "/ship 59 · Round the total", id="a-pull-request"
         ),
         pytest.param(
             (
