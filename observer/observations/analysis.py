@@ -112,7 +112,7 @@ _DRAFTERS: dict[type[events.AnyBody], Callable[[Any, Where], ObservationDraft | 
     events.Rewrite: lambda body, _: event_text.rewrite(body),
     events.Custom: event_text.custom,
 }
-"""The draft of each kind of event; file writes and commands are grouped first (`grouping`)."""
+"""The draft of each kind of event; file writes and commands are grouped first."""
 
 
 ToolCall = events.Command | events.FileWrite | events.FileRead | events.Search | events.ToolUse

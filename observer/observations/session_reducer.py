@@ -3,6 +3,12 @@
 Use: `SessionReducer(session)`, `add` each event, then `session()`. The items do not depend on how
 the events of a session are divided among reducers. What the memory was asked, or given to remember,
 needs no observation: searches would find the question instead of its answer.
+
+Events of one kind are grouped into one record, whose id is that of the first: within a turn, and
+`WITHIN_MS` of the one before, the writes of one file by one sub-agent, and the calls of one tool,
+counted; so are commands that did not fail. A command that failed, that a person typed, or that
+takes back work is a record of its own, with equal runs of the same outcome. Commands that only look
+around, and edits that a tool refused, give none. A prompt, commit or checkout ends every group.
 """
 
 from __future__ import annotations
@@ -14,20 +20,20 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from observer.commands import command_line
+from observer.code.edits import merge_changes
+from observer.commands import check_runs, command_line
 from observer.commands.command_line import SimpleCommand, simple_commands
 from observer.commands.runners import program_name
 from observer.core import events
 from observer.core.model import Item, Recorded, Session
 from observer.core.own_tools import is_own_tool
 from observer.core.routes import is_imported
-from observer.core.text import first_line, relative, word_set
+from observer.core.text import block, first_line, listed, one_line, relative, word_set
 from observer.core.value import newest
 from observer.observations import (
     conversation,
     event_text,
     git_commands,
-    grouping,
     prompts,
     quoting,
     session_commits,
@@ -44,10 +50,10 @@ from observer.observations.analysis import (
     pending_call,
     same_as,
 )
-from observer.observations.drafts import item, where_of
+from observer.observations.drafts import TITLE, ObservationDraft, item, origin_of, where_of
 from observer.observations.git_commands import GitOperation
 from observer.observations.open_failures import OpenFailure
-from observer.observations.session_state import SessionState
+from observer.observations.session_state import CommandState, OpenGroup, SessionState
 
 _PROGRAM = re.compile(r"(?:\w+=)?[\"'$(`]{0,4}observer(?:-memory)?(?:@[\w.]+|\.__main__)?\Z")
 _VERBS = word_set(
@@ -100,6 +106,14 @@ def _is_own_part(part: SimpleCommand) -> bool:
 
 
 Items = tuple[Item, ...]
+GROUPS = 12
+WITHIN_MS = 1_800_000
+"""Events of one group are no further apart."""
+CALLS, CALL = 20, 160
+"""Most calls of a group that are shown apart, and characters of each."""
+_TASK_CHARS = 500
+_RESULT_CHARS = 300
+"""Length that must be equal: a tool may append its own lines to the sub-agent's words."""
 _GIT = frozenset({"git", "gh"})
 Step = tuple[SessionState, Items]
 
@@ -228,7 +242,7 @@ def _search(before: SessionState, recorded: Recorded, _body: events.Search) -> S
     after, draft = replace(before, has_searched=True), analysis_of(recorded).draft
     if draft is None:
         return after, ()
-    return grouping.called(after, recorded, draft, draft.subtitle, draft.facts[0])
+    return _called(after, recorded, draft, draft.subtitle, draft.facts[0])
 
 
 def _reply(before: SessionState, recorded: Recorded, body: events.Reply) -> Step:
@@ -238,10 +252,36 @@ def _reply(before: SessionState, recorded: Recorded, body: events.Reply) -> Step
 
 
 def _delegation(before: SessionState, recorded: Recorded, body: events.Delegation) -> Step:
-    after, items = grouping.delegation(before, recorded, body)
-    if after.turn and body.result:
-        after = replace(after, turn=turns.with_report(after.turn, body.agent, body.result))
-    return session_commits.with_printed_commits(after, body.result), items
+    """Add a report to the group of the same delegation, however old, or begin one.
+
+    A client may report one up to three times: when the sub-agent starts (its task), when it stops
+    (its last words), and when the tool returns (both).
+    """
+    before = session_commits.with_printed_commits(before, body.result)
+    if before.turn and body.result:
+        before = replace(before, turn=turns.with_report(before.turn, body.agent, body.result))
+    agent = one_line(body.agent, 100)
+    task, result = block(body.task, _TASK_CHARS), one_line(body.result, _RESULT_CHARS)
+    # The oldest report of this agent with the missing half, or with the same result.
+    reports = (
+        (key, group)
+        for key, group in before.grouped.items()
+        if key.startswith("delegation|")
+        and group.operation == agent
+        and (not task or group.texts[0] in ("", task))
+        and group.texts[1] in ("", result)
+    )
+    begun = ("", replace(_begun(recorded, 0), operation=agent, texts=("", ""), times=0))
+    key, group = next(reports, begun) if result else begun
+    known_task, known_result = group.texts
+    whole = replace(body, task=body.task or known_task, result=body.result or known_result)
+    draft = event_text.delegation(whole)
+    if draft is None:
+        return before, ()
+    texts, chars = (task or known_task, result or known_result), max(group.chars, draft.chars)
+    group = replace(group, texts=texts, times=group.times + 1, chars=chars)
+    now = session_state.key_of("delegation", agent, *texts)
+    return _put(_without(before, key), recorded, now, group, draft)
 
 
 def _intent(before: SessionState, recorded: Recorded, body: events.Intent) -> Step:
@@ -292,14 +332,28 @@ def _sort_of(call: events.AnyBody) -> str:
 
 
 def _write(before: SessionState, recorded: EventRecord, body: events.FileWrite) -> Step:
-    change, pending = analysis_of(recorded).change, recorded.pending
+    """Add a write to the group of its file, or begin one."""
+    change, pending, where = analysis_of(recorded).change, recorded.pending, where_of(recorded)
     chars = pending.chars if pending else event_text.chars_of(body)
-    after = todos.written(before, recorded, body)
-    after, items = grouping.write(after, recorded, body, change, chars)
-    path = relative(body.path, recorded.root, recorded.event.cwd)
-    if after.turn is None or body.error or path.startswith(("/", "~")):
-        return after, items
-    return replace(after, turn=turns.with_write(after.turn, path, change.symbols)), items
+    before = todos.written(before, recorded, body)
+    if body.error:  # the agent makes it in another way
+        return before, ()
+    path = relative(body.path, where.root, where.cwd)
+    key, group = _group(before, recorded, chars, "write", path)
+    if body.operation == "delete" or group.operation == "delete":
+        group = _begun(recorded, chars)
+    group = replace(
+        group,
+        operation=group.operation or body.operation,
+        change=change if group.times == 1 else merge_changes(group.change, change),
+    )
+    first = replace(body, operation=group.operation)
+    draft = event_text.write(first, group.change, where, times=group.times)
+    is_new = body.operation == "create"
+    after = session_state.with_write(before, path, change.symbols, is_new=is_new)
+    if after.turn and not path.startswith(("/", "~")):
+        after = replace(after, turn=turns.with_write(after.turn, path, change.symbols))
+    return _put(after, recorded, key, group, draft)
 
 
 def _command(before: SessionState, recorded: Recorded, body: events.Command) -> Step:
@@ -307,7 +361,7 @@ def _command(before: SessionState, recorded: Recorded, body: events.Command) -> 
     is_ok = result.ok is not False
     after = session_commits.with_git_commands(before, recorded, body, is_ok=is_ok)
     after = session_commits.with_pull(after, recorded.branch, body)
-    ran, items = grouping.command(after, recorded, body, result)
+    ran, items = _ran(after, recorded, body)
     turn = ran.turn
     for path in git_commands.written(body.command, recorded.root, recorded.event.cwd):
         if is_ok and not path.startswith(("/", "~")):
@@ -321,6 +375,67 @@ def _command(before: SessionState, recorded: Recorded, body: events.Command) -> 
     return replace(ran, turn=turn), items
 
 
+def _ran(before: SessionState, recorded: Recorded, body: events.Command) -> Step:
+    """Add a run to the group of its command and outcome, or begin one."""
+    result = analysis_of(recorded).result
+    line = command_line.parse_command_line(body.command)
+    if result.ok is not False and line.is_routine:
+        return before, ()
+    draft = event_text.run(body, line, result, where=where_of(recorded))
+    parts = simple_commands(body.command)
+    done = git_commands.operations_of(recorded, body, is_ok=True) if "git" in body.command else ()
+    # What `rm` removes is seldom work. A second run of a git command reverts something else.
+    discards = any(one.kind in session_commits.DISCARDING for one, _ in done)
+    is_failure = result.ok is False and result.was_run
+    # Others ask by itself for a failure, and for what a person typed or what undoes work.
+    is_alone = recorded.event.author == "person" or draft.files_modified or discards
+    is_alone = is_alone or (
+        is_failure and (result.is_check or not all(part.looks for part in parts))
+    )
+    place = (recorded.event.cwd, str(recorded.seq) if discards else "")
+    key, group = _group(before, recorded, draft.chars, "command", body.command, *place)
+    if is_alone:
+        facts = (result.ok, result.passed, result.failed, *result.failing, result.first_error)
+        outcome = one_line("|".join(map(str, facts)), 300)
+        if group.times > 1 and group.outcome != outcome:
+            group = _begun(recorded, draft.chars)
+        after, items = _put(before, recorded, key, replace(group, outcome=outcome), draft)
+    else:
+        before = _without(before, key)  # it fails anew, if it does
+        after, items = _called(before, recorded, draft, "commands", one_line(body.command, CALL))
+    if before.is_stashed or check_runs.sets_work_aside(parts):
+        return after, items  # it ran without the stashed changes
+    name = check_runs.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
+    run = CommandState(
+        ok=None if result.is_cut_off else result.ok,
+        said=result.said,
+        is_check=result.is_check or line.tool == "git",
+    )
+    return session_state.with_command(after, name, run), items
+
+
+def _called(
+    before: SessionState, recorded: Recorded, draft: ObservationDraft, name: str, call: str
+) -> Step:
+    """Add a call to the group of its tool, or begin one.
+
+    `draft` is what a record of this call alone says, `name` the tool, and `call` what it was asked,
+    which the group lists once.
+    """
+    key, group = _group(before, recorded, draft.chars, "call", draft.type, name)
+    known = [one for one in group.texts if one != call]
+    texts = (*known, one_line(call, CALL))[-CALLS:] if call else group.texts
+    if group.times > 1:
+        sign = "$ " if draft.type == "command" else ""
+        on = f" on {listed(texts, 3)}" if texts else ""
+        draft = ObservationDraft(
+            type=draft.type,
+            title=one_line(f"{name}: {group.times:,} calls{on}", TITLE),
+            facts=tuple(f"{sign}{one}" for one in texts),
+        )
+    return _put(before, recorded, key, replace(group, texts=texts), draft)
+
+
 def _tool_use(before: SessionState, recorded: Recorded, body: events.ToolUse) -> Step:
     if listed := todos.listed(before, recorded, body):
         return listed, ()
@@ -330,7 +445,13 @@ def _tool_use(before: SessionState, recorded: Recorded, body: events.ToolUse) ->
         return todos.planned(before, body), plan
     after = session_commits.with_pull(before, recorded.branch, body)
     after = session_commits.with_printed_commits(after, body.output)  # of a task in the background
-    return grouping.tool_use(after, recorded, body)
+    draft = event_text.tool_use(body)
+    if draft.category:
+        return after, (item(draft, recorded),)
+    name, _, call = draft.title.partition(": ")
+    server, _, action = name.partition(" ")
+    asked = f"{action}: {call}" if action and call else action or call
+    return _called(after, recorded, draft, server, asked)
 
 
 def _with_answers(before: SessionState, items: Items) -> SessionState:
@@ -363,6 +484,35 @@ def _end(before: SessionState, recorded: Recorded, body: events.SessionEnd) -> S
     if body.uncommitted is not None:
         after = session_commits.with_uncommitted(after, body.uncommitted)
     return after, ()
+
+
+def _group(
+    before: SessionState, recorded: Recorded, chars: int, kind: str, *names: str
+) -> tuple[str, OpenGroup]:
+    """Return the group that an event goes on with, or begins, with its key."""
+    key = session_state.key_of(kind, recorded.event.agent[:100], *names)
+    group, at_ms = before.grouped.get(key), recorded.event.at_ms
+    if group is None or abs(at_ms - group.last_ms) > WITHIN_MS:
+        return key, _begun(recorded, chars)
+    last_ms, times = max(at_ms, group.last_ms), group.times + 1
+    return key, replace(group, last_ms=last_ms, times=times, chars=group.chars + chars)
+
+
+def _begun(recorded: Recorded, chars: int) -> OpenGroup:
+    return OpenGroup(origin=origin_of(recorded), last_ms=recorded.event.at_ms, chars=chars)
+
+
+def _without(before: SessionState, key: str) -> SessionState:
+    return replace(before, grouped={k: one for k, one in before.grouped.items() if k != key})
+
+
+def _put(
+    before: SessionState, recorded: Recorded, key: str, group: OpenGroup, draft: ObservationDraft
+) -> Step:
+    """Return the state with a group as its newest, and its record."""
+    grouped = {**_without(before, key).grouped, key: group}
+    made = item(draft, recorded, origin=group.origin, times=group.times, chars=group.chars)
+    return replace(before, grouped=newest(grouped, GROUPS)), (made,)
 
 
 # Any: each function takes the body of its key's type, which a dict's type cannot say.

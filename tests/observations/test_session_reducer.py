@@ -28,8 +28,7 @@ from observer.core.events import (
 )
 from observer.core.model import Recorded, item_id
 from observer.observations import session_state
-from observer.observations.grouping import GROUPS
-from observer.observations.session_reducer import SessionReducer
+from observer.observations.session_reducer import GROUPS, SessionReducer
 from observer.observations.session_state import CommandState, SessionState, begin, decode
 from observer.observations.summary import summarize
 
