@@ -35,7 +35,7 @@ from observer.observations import (
     event_text,
     git_commands,
     project_state,
-    prompts,
+    quoting,
     session_commits,
     session_state,
     turns,
@@ -484,7 +484,7 @@ class LaterWork:
     def begun(self, recorded: Recorded) -> Iterator[int]:
         """Yield sessions whose plan is what a prompt asks for."""
         body = recorded.event.body
-        heading = prompts.heading_of(body.text) if isinstance(body, Prompt) else ""
+        heading = quoting.heading_of(body.text) if isinstance(body, Prompt) else ""
         for left in self._before(recorded) if heading else ():
             if left.plan == heading:
                 yield left.session.id

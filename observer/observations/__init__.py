@@ -8,5 +8,5 @@ session to observations, and `project_reducer` links those of all sessions of a 
 - text of observations: `drafts`, `event_text`, `analysis`
 - a session: `session_state`, `todos`, `session_commits`
 - failures and fixes: `project_state`, `open_failures`, `failure_tracker`
-- a conversation: `turns`, `prompts`, `quoting`, `conversation`
+- a conversation: `turns`, `quoting`, `conversation`
 """

@@ -23,8 +23,7 @@ from observer.core.value import Value
 from observer.observations import todos
 from observer.observations.drafts import DECISION, FACT, TITLE, ObservationDraft, item
 from observer.observations.prompt_injection import suspicion
-from observer.observations.prompts import heading_of, names_its_subject
-from observer.observations.quoting import quoted
+from observer.observations.quoting import heading_of, names_its_subject, quoted
 from observer.observations.session_state import SessionState
 from observer.observations.turns import Turn
 

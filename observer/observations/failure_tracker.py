@@ -44,8 +44,7 @@ from observer.observations.drafts import (
 )
 from observer.observations.open_failures import EndedCommand, OpenFailure
 from observer.observations.project_state import Alternative, ProjectState, Step, TrackedEdit
-from observer.observations.prompts import names_its_subject
-from observer.observations.quoting import names
+from observer.observations.quoting import names, names_its_subject
 
 TASKS = 40
 WITHIN_MS = 2 * 3_600_000

@@ -34,7 +34,6 @@ from observer.observations import (
     conversation,
     event_text,
     git_commands,
-    prompts,
     quoting,
     session_commits,
     session_state,
@@ -213,8 +212,8 @@ class SessionReducer:
 
 def _step(before: SessionState, recorded: EventRecord) -> Step:
     body, pending, turn = recorded.event.body, recorded.pending, before.turn
-    if isinstance(body, events.Prompt) and not prompts.words_of(body.text):
-        if turn and prompts.is_interruption(body.text):
+    if isinstance(body, events.Prompt) and not quoting.words_of(body.text):
+        if turn and quoting.is_interruption(body.text):
             before = replace(before, turn=replace(turn, is_interrupted=True))
         return before, ()
     if not pending and before.pending and isinstance(body, ToolCall):
@@ -292,7 +291,7 @@ def _intent(before: SessionState, recorded: Recorded, body: events.Intent) -> St
 def _compaction(before: SessionState, recorded: Recorded, body: events.Compaction) -> Step:
     """Record a summary under its first sentence, not under the heading of its first section."""
     first, _, below = quoting.finding(body.summary).partition("\n")
-    title = prompts.title_of(below if below and first.endswith(":") else first)
+    title = quoting.title_of(below if below and first.endswith(":") else first)
     return before, tuple(replace(made, title=title or made.title) for made in _plain(recorded))
 
 

@@ -25,7 +25,7 @@ from observer.core.value import Value, decode_state, encode_state, newest
 from observer.observations import turns
 from observer.observations.drafts import ItemOrigin
 from observer.observations.open_failures import OpenFailure
-from observer.observations.prompts import Form, words_of
+from observer.observations.quoting import Form, words_of
 from observer.observations.turns import Turn
 
 SYNTHETIC = "ppid:"

@@ -14,12 +14,11 @@ from observer.commands.check_tools import STATIC
 from observer.core import text
 from observer.core.model import Item, Session, SummaryFields, iso, item_id, item_uuid
 from observer.core.text import ENDS, WIDE_ENDS, distinct, listed, one_line, quoted
-from observer.observations import prompts, session_commits, session_state, todos, turns
+from observer.observations import quoting, session_commits, session_state, todos, turns
 from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, concepts_of, content_hash
 from observer.observations.open_failures import OpenFailure, place_in
 from observer.observations.prompt_injection import clean, suspicion
-from observer.observations.prompts import Form
-from observer.observations.quoting import names
+from observer.observations.quoting import Form, names
 from observer.observations.session_state import FileState, SessionState
 from observer.observations.turns import IN_COMMON, stems
 
@@ -98,7 +97,7 @@ def _act(session: Session, known: SessionState, asked: str) -> str:
         path for path in session_commits.written_files(known) if is_changed(known.files[path])
     ]
     most = max(changed, key=lambda path: known.files[path].writes, default="")
-    answer = prompts.naming_sentence(session_state.last_reply(known))
+    answer = quoting.naming_sentence(session_state.last_reply(known))
     place = stems(*changed, *known.files[most].symbols) if most else set()
     acts = [act for act in (_made(known), known.pull) if act]
     if named := next((act for act in acts if not place or stems(act) & place), ""):

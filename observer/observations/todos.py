@@ -17,7 +17,7 @@ from observer.core.events import FileWrite, ToolUse
 from observer.core.json_text import object_in
 from observer.core.model import Recorded
 from observer.core.text import distinct, one_line, relative, word_set
-from observer.observations import prompts
+from observer.observations import quoting
 from observer.observations.drafts import FACT, where_of
 from observer.observations.session_state import Point, SessionState, Status, TodoList
 
@@ -40,7 +40,7 @@ def listed(before: SessionState, recorded: Recorded, use: ToolUse) -> SessionSta
 
 def planned(before: SessionState, use: ToolUse) -> SessionState:
     """Return the state after a plan was presented."""
-    heading = prompts.heading_of(plan_in(use))
+    heading = quoting.heading_of(plan_in(use))
     turn = before.turn
     if turn and heading:
         turn = replace(turn, plan=heading)
@@ -65,7 +65,7 @@ def written(before: SessionState, recorded: Recorded, write: FileWrite) -> Sessi
         after = _with_list(before, replace(known, points=points, is_worked_through=is_done))
     if _PLAN_FILE.search(path):
         text = write.content or (write.edits[0].new if write.edits else "")
-        return replace(after, plan=prompts.heading_of(text) or after.plan)
+        return replace(after, plan=quoting.heading_of(text) or after.plan)
     if path.startswith(("/", "~")):
         return after
     return replace(after, plan="")

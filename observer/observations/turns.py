@@ -18,7 +18,7 @@ from observer.core.events import Prompt, Reply
 from observer.core.model import ASKED, Item, Recorded
 from observer.core.text import block, counted, distinct, first_line, listed, one_line, relative
 from observer.core.value import Value, newest
-from observer.observations import drafts, prompts
+from observer.observations import drafts, quoting
 from observer.observations.drafts import (
     ItemOrigin,
     ObservationDraft,
@@ -46,7 +46,7 @@ _ANSWER = 40
 _COMMITTED = "Committed: "
 _REPLY = 400
 _OF_ONE_KIND = 12
-_FEW_WORDS = 2 * prompts.NAMING_WORDS
+_FEW_WORDS = 2 * quoting.NAMING_WORDS
 """A request of fewer words is no title where it has none of what was made."""
 _SYMBOLS = 6
 IN_COMMON = 2
@@ -70,7 +70,7 @@ class Turn(Value):
 
     origin: ItemOrigin
     title: str = ""
-    form: prompts.Form = ""
+    form: quoting.Form = ""
     heading: str = ""
     plan: str = ""
     pull: str = ""
@@ -92,15 +92,15 @@ class Turn(Value):
 
 def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
     """Return the turn that a prompt begins; `before` is the one that it ends."""
-    where, words = where_of(recorded), prompts.words_of(body.text)
-    is_named = prompts.names_its_subject(words)
+    where, words = where_of(recorded), quoting.words_of(body.text)
+    is_named = quoting.names_its_subject(words)
     files = distinct((relative(path, where.root, where.cwd) for path in body.files), drafts.PATHS)
     goes_on = before.title or before.plan or before.heading if before else ""
-    form = prompts.form_of(words)
-    asked = prompts.without_runs(words) if form == "paste" else words
+    form = quoting.form_of(words)
+    asked = quoting.without_runs(words) if form == "paste" else words
     return Turn(
         origin=origin_of(recorded),
-        title=prompts.title_of(words) if is_named else "",
+        title=quoting.title_of(words) if is_named else "",
         form=form,
         heading="" if is_named else goes_on,
         asked=block(quoted(asked, ASKED_CHARS), 2 * ASKED_CHARS),
@@ -191,14 +191,14 @@ def title_of(turn: Turn) -> str:
     """
     answer = opening(turn.reply)
     made = turn.commits[-1] if turn.commits else turn.plan or turn.pull
-    is_few = len(turn.title.split()) < _FEW_WORDS and prompts.names_its_subject(made)
+    is_few = len(turn.title.split()) < _FEW_WORDS and quoting.names_its_subject(made)
     said = turn.title
     if turn.form == "paste":
-        said = made or prompts.naming_sentence(answer) or said
+        said = made or quoting.naming_sentence(answer) or said
     elif made and is_few and not names_work(turn, [*turn.files], (made,)):
         said = made
     reported = turn.reports[0].partition(": ")[2] if turn.reports and not names(answer) else ""
-    said = said or made or turn.heading or prompts.title_of(reported or answer)
+    said = said or made or turn.heading or quoting.title_of(reported or answer)
     return one_line(said or first_line(turn.asked, drafts.TITLE), drafts.TITLE)
 
 

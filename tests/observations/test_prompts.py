@@ -23,7 +23,7 @@ from observer.core.events import (
     SessionEnd,
     ToolUse,
 )
-from observer.observations import prompts
+from observer.observations import quoting
 from observer.observations.drafts import QUESTION
 from observer.observations.prompt_injection import FORMS, HIDDEN, TEXT_CHARS, suspicion
 from observer.observations.session_reducer import is_memory_use
@@ -74,7 +74,7 @@ ValueError: no total
     ],
 )
 def test_what_no_person_wrote_is_no_prompt(text: str) -> None:
-    assert prompts.words_of(text) == ""
+    assert quoting.words_of(text) == ""
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_what_no_person_wrote_is_no_prompt(text: str) -> None:
     ],
 )
 def test_what_a_person_wrote_stays(text: str, words: str) -> None:
-    assert prompts.words_of(text) == words
+    assert quoting.words_of(text) == words
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_what_a_person_wrote_stays(text: str, words: str) -> None:
     ],
 )
 def test_a_prompt_is_titled_by_its_first_words(text: str, title: str) -> None:
-    assert prompts.title_of(text) == title
+    assert quoting.title_of(text) == title
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_prompt_is_titled_by_its_first_words(text: str, title: str) -> None:
     ],
 )
 def test_a_prompt_of_few_words_names_nothing(text: str, *, names: bool) -> None:
-    assert prompts.names_its_subject(text) is names
+    assert quoting.names_its_subject(text) is names
 
 
 @pytest.mark.parametrize(
@@ -140,13 +140,13 @@ def test_a_prompt_of_few_words_names_nothing(text: str, *, names: bool) -> None:
     [(PLAN, "Round totals half even"), ("Round it", ""), ("# Plan\n", "Plan"), ("", "")],
 )
 def test_only_a_document_has_a_heading(text: str, heading: str) -> None:
-    assert prompts.heading_of(text) == heading
+    assert quoting.heading_of(text) == heading
 
 
 @given(st.text(st.sampled_from("# Plan:\n<task>/[]`.at (1)x"), max_size=200))
 def test_any_prompt_is_read(text: str) -> None:
-    words = prompts.words_of(text)
-    assert bool(prompts.title_of(words)) == bool(words.strip())
+    words = quoting.words_of(text)
+    assert bool(quoting.title_of(words)) == bool(words.strip())
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_any_prompt_is_read(text: str) -> None:
     ],
 )
 def test_a_paste_is_known_by_its_lines(text: str, form: str, title: str) -> None:
-    assert (prompts.form_of(text), prompts.title_of(text)) == (form, title)
+    assert (quoting.form_of(text), quoting.title_of(text)) == (form, title)
 
 
 DATA = Path(__file__).parents[1] / "data" / "suspicion"
