@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Literal, TypeAlias
 
 from observer.core.patterns import lazy_pattern
@@ -239,12 +239,10 @@ def opening(text: str) -> str:
     """Return the first paragraph that is neither heading, code nor table.
 
     A paragraph that ends with a colon is joined to what it announces; where that is a heading or a
-    block, the next one is taken. One that only announces, and names nothing, is left out: before
-    a colon, or of a few words before a list, a heading or a block.
+    block, the next one is taken. One that only announces, and names nothing, is left out.
     """
-    announced = left_out = ""
-    paragraphs = [*_paragraphs(text), ""]
-    for paragraph, then in pairwise(paragraphs):
+    announced = ""
+    for paragraph in _paragraphs(text):
         lead, _, below = paragraph.partition("\n")
         if below and _only_announces(lead):
             paragraph = below  # noqa: PLW2901 - what is announced
@@ -252,13 +250,9 @@ def opening(text: str) -> str:
             announced = ""
         elif announces(paragraph):
             announced = "" if _only_announces(paragraph) else paragraph
-        elif len(paragraph) < _FEW and then.startswith((*_NO_PROSE, *_LISTED)):
-            if names(paragraph):
-                return paragraph
-            left_out = left_out or paragraph
         else:
             return "\n".join(filter(None, (announced, paragraph)))
-    return left_out
+    return ""
 
 
 def matter(text: str) -> str:

@@ -26,6 +26,7 @@ from observer.core.patterns import lazy_pattern
 from observer.core.text import distinct, is_within, one_line, relative
 from observer.core.value import newest
 from observer.observations import git_commands, session_state, turns
+from observer.observations.drafts import FACT
 from observer.observations.git_commands import GitOperation
 from observer.observations.session_state import FileState, SessionState, added, without_groups
 
@@ -242,7 +243,8 @@ def _with_own(state: SessionState, subject: str, commit: str) -> SessionState:
     others = [one for one in state.commits if not commit.startswith(hash_of(one))]
     is_printed_only = subject_of(saying) in map(subject_of, others)
     kept = state.commits if len(commit) < _WHOLE_HASH and is_printed_only else (*others, saying)
-    turn = state.turn and turns.with_commit(state.turn, subject)
+    turn = state.turn and turns.with_said(state.turn, "commits", one_line(subject, FACT))
+    turn = turn and replace(turn, is_replied=False)
     red = tuple(one.item for one in state.failing)
     return replace(state, commits=added((), *kept), turn=turn, accepted=red)
 

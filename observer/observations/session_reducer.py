@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import reduce
 from typing import Any
 
 from msgspec.structs import replace
@@ -49,7 +48,7 @@ from observer.observations.analysis import (
     pending_call,
     same_as,
 )
-from observer.observations.drafts import TITLE, ObservationDraft, item, origin_of, where_of
+from observer.observations.drafts import FACT, TITLE, ObservationDraft, item, origin_of, where_of
 from observer.observations.git_commands import GitOperation
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import CommandState, OpenGroup, SessionState
@@ -156,8 +155,10 @@ class SessionReducer:
 
     def learn(self, items: Items, failures: Iterable[OpenFailure] = ()) -> None:
         """Take the fixes that the last event completed, and the checks that are red now."""
-        if self._state.turn:
-            self._state = replace(self._state, turn=turns.with_fixes(self._state.turn, items))
+        if turn := self._state.turn:
+            fixes = [made for made in items if made.type == "fix" and made.kind != "record"]
+            mended = [made.title for made in fixes if made.folded == 1]  # of known ones not again
+            self._state = replace(self._state, turn=turns.with_said(turn, "mended", *mended))
         if self._session:
             own = self._session.id
             seen = tuple(one for one in failures if one.is_red and own in one.sessions)
@@ -222,7 +223,7 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
         before = replace(before, pending=tuple(one for one in before.pending if one is not pending))
     is_recall = is_memory_use(body)
     if turn and (is_recall or isinstance(body, ToolCall | events.Delegation)):
-        before = replace(before, turn=turns.with_call(turn, _sort_of(body)))
+        before = replace(before, turn=turns.with_said(turn, "calls", _sort_of(body)))
     if is_recall:
         return before, ()
     if conversation.is_refused(body):  # it never ran
@@ -258,7 +259,9 @@ def _delegation(before: SessionState, recorded: Recorded, body: events.Delegatio
     """
     before = session_commits.with_printed_commits(before, body.result)
     if before.turn and body.result:
-        before = replace(before, turn=turns.with_report(before.turn, body.agent, body.result))
+        report = f"{body.agent or 'a sub-agent'}: {quoting.finding(body.result)}"
+        turn = turns.with_said(before.turn, "reports", one_line(report, 2 * FACT))
+        before = replace(before, turn=turn)
     agent = one_line(body.agent, 100)
     task, result = block(body.task, _TASK_CHARS), one_line(body.result, _RESULT_CHARS)
     # The oldest report of this agent with the missing half, or with the same result.
@@ -454,11 +457,12 @@ def _tool_use(before: SessionState, recorded: Recorded, body: events.ToolUse) ->
 
 
 def _with_answers(before: SessionState, items: Items) -> SessionState:
-    said = [conversation.answer_of(one) for one in items if conversation.says_something(one)]
+    answers = (conversation.answer_of(one) for one in items if conversation.says_something(one))
+    said = [one_line(answer, FACT) for answer in answers]
     own = (conversation.answer_of(one) for one in items if one.subtitle == conversation.ANSWERED)
     return replace(
         before,
-        turn=before.turn and reduce(turns.with_answer, said, before.turn),
+        turn=before.turn and turns.with_said(before.turn, "answers", *said),
         decided=session_state.added(before.decided, *own),
     )
 

@@ -66,7 +66,7 @@ def title_of(session: Session, known: SessionState) -> str:
         return one_line(named, TITLE)
     said = text.first_line(known.turn.asked, TITLE) if known.turn else ""
     first = next(iter(asks), said if said.startswith("/") else "")
-    if not stems(first) & did and asks.get(first) != "document":  # a greeting, or another matter
+    if not stems(first) & did:  # a greeting, or another matter
         turn = known.turn
         idle = "" if turn is None or turn.files or turn.commits or turn.reports else turn.title
         of_work = [ask for ask in asks if ask != idle]

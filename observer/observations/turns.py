@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Container, Iterable, Sequence
+from typing import Literal
 
 from msgspec import field
 from msgspec.structs import replace
@@ -28,7 +29,7 @@ from observer.observations.drafts import (
     where_of,
 )
 from observer.observations.note_syntax import mentions
-from observer.observations.quoting import finding, line_of, matter, names, opening, quoted
+from observer.observations.quoting import line_of, matter, names, opening, quoted
 
 TURN = "turn"
 INTERRUPTED = "interrupted"
@@ -129,11 +130,13 @@ def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
     return replace(turn, files=newest(files, drafts.PATHS), is_replied=False)
 
 
-def with_commit(turn: Turn, subject: str) -> Turn:
-    """Return a turn after a commit."""
-    said = one_line(subject, drafts.FACT)
-    commits = (*(one for one in turn.commits if one != said), said)[-_OF_ONE_KIND:]
-    return replace(turn, commits=commits, is_replied=False)
+def with_said(
+    turn: Turn, kind: Literal["commits", "mended", "answers", "reports", "calls"], *said: str
+) -> Turn:
+    """Return a turn with more of a kind, each once; what was there before keeps its place."""
+    known = getattr(turn, kind)
+    fresh = [one for one in distinct(said, _OF_ONE_KIND) if one not in known]
+    return replace(turn, **{kind: (*known, *fresh)[-_OF_ONE_KIND:]}) if fresh else turn
 
 
 def without(turn: Turn, *, files: Container[str] = (), commits: Container[str] = ()) -> Turn:
@@ -148,34 +151,6 @@ def with_check(turn: Turn, name: str, outcome: str) -> Turn:
     checks = {key: said for key, said in turn.checks.items() if key != name}
     checks[one_line(name, drafts.FACT)] = one_line(outcome, drafts.FACT)
     return replace(turn, checks=newest(checks, _OF_ONE_KIND))
-
-
-def with_fixes(turn: Turn, items: Iterable[Item]) -> Turn:
-    """Return a turn with the fixes among items that its events completed, but for known ones."""
-    fixes = [made for made in items if made.type == "fix" and made.kind != "record"]
-    said = [made.title for made in fixes if made.folded == 1]
-    if not said:
-        return turn
-    return replace(turn, mended=distinct((*turn.mended, *said), _OF_ONE_KIND))
-
-
-def with_answer(turn: Turn, said: str) -> Turn:
-    """Return a turn in which the person answered a question."""
-    answers = (*turn.answers, one_line(said, drafts.FACT))[-_OF_ONE_KIND:]
-    return replace(turn, answers=answers)
-
-
-def with_report(turn: Turn, agent: str, result: str) -> Turn:
-    """Return a turn with what a sub-agent's report says first."""
-    said = one_line(f"{agent or 'a sub-agent'}: {finding(result)}", 2 * drafts.FACT)
-    if said in turn.reports:
-        return turn
-    return replace(turn, reports=(*turn.reports, said)[-_OF_ONE_KIND:])
-
-
-def with_call(turn: Turn, sort: str) -> Turn:
-    """Return a turn after a call of a sort of tool."""
-    return turn if sort in turn.calls else replace(turn, calls=(*turn.calls, sort))
 
 
 def only_asks(turn: Turn) -> bool:
@@ -206,18 +181,11 @@ def item_of(turn: Turn, recorded: Recorded) -> Item:
     """Return the item of a turn; `recorded` is the newest event in it."""
     title = title_of(turn)
     is_more = turn.asked.strip() not in {"", title}
+    counts = _counts(len(turn.files), len(turn.commits), len(turn.checks))
     draft = ObservationDraft(
         type=TURN,
         title=title,
-        subtitle=", ".join(
-            filter(
-                None,
-                (
-                    INTERRUPTED if turn.is_interrupted else "",
-                    _counts(len(turn.files), len(turn.commits), len(turn.checks)),
-                ),
-            )
-        ),
+        subtitle=", ".join(filter(None, (INTERRUPTED if turn.is_interrupted else "", counts))),
         narrative=f"{turn.reply}{ASKED}{turn.asked}".strip() if is_more else turn.reply,
         facts=(
             *(f"{_COMMITTED}{one}" for one in turn.commits),

@@ -251,7 +251,7 @@ def test_a_long_paragraph_is_cut_between_words() -> None:
         ("All clean. The changes:\n- `cart.py` rounds up", "- `cart.py` rounds up"),
         ("The changes in `cart.py`:\n\n- up", "The changes in `cart.py`:\n- up"),
         ("**Totals:**\n- up", "**Totals:**\n- up"),
-        ("All is done.\n\n**Totals** round up.", "**Totals** round up."),
+        ("All is done.\n\n**Totals** round up.", "All is done."),
         ("All is done.\n\n```\nx\n```", "All is done."),
         ("`total` is done.\n\n- up", "`total` is done."),
         ("", ""),
