@@ -28,7 +28,7 @@ from observer.code.languages import PROSE, language_of
 from observer.commands import check_runs, command_line
 from observer.commands.check import CheckIdentity, fix_kind
 from observer.commands.check_runs import BELOW
-from observer.commands.check_tools import checker_of
+from observer.commands.check_tools import STATIC, checker_of
 from observer.commands.command_line import InvocationForm
 from observer.core.model import Item, Link, Recorded, item_id, item_uuid
 from observer.core.text import base_name, counted, distinct, listed, one_line, quoted, relative
@@ -255,8 +255,10 @@ def strength(edit: TrackedEdit, failure: OpenFailure) -> int:
     if edit.kind == "command":
         checks, runs = map(_FAMILIES.get, (failure.checks[0].tool, edit.said.partition(" ")[0]))
         is_other = checks and runs and checks != runs
-        rate = _of_fixer(failure) if edit.remedy == "fixer" else POSSIBLE
-        return UNRELATED if is_other else rate
+        if is_other or (edit.remedy == "fixer" and _kinds(failure) == {"test"}):
+            return UNRELATED
+        is_style = edit.remedy == "fixer" and not _kinds(failure).isdisjoint(_STYLE)
+        return LIKELY if is_style else POSSIBLE
     path = relative(edit.path, failure.root) if edit.path else ""
     said = (failure.head, failure.first_error, failure.error, *failure.tests)
     name = base_name(edit.path)
@@ -279,10 +281,10 @@ def _is_checked(path: str, failure: OpenFailure) -> bool:
     return not family or _FAMILIES.get(failure.checks[0].tool, family) == family
 
 
-def _of_fixer(failure: OpenFailure) -> int:
+def _kinds(failure: OpenFailure) -> set[str]:
+    """Return what the command that failed judges: tests, types, style."""
     ran = command_line.simple_commands(failure.head.partition(BELOW)[0])
-    kinds = {checker.kind for part in ran if (checker := checker_of(part.words))}
-    return UNRELATED if kinds == {"test"} else POSSIBLE if kinds.isdisjoint(_STYLE) else LIKELY
+    return {checker.kind for part in ran if (checker := checker_of(part.words))}
 
 
 def causes_of(known: ProjectState, failure: OpenFailure, recorded: Recorded) -> list[TrackedEdit]:
@@ -331,37 +333,49 @@ _DONE = ("command", "undo")
 def _fix_item(
     failures: Sequence[OpenFailure], edits: Sequence[TrackedEdit], ran: EndedCommand
 ) -> Item:
-    """Return the item of a fix, placed at the event of the pass; the changes caused that."""
+    """Return the item of a fix, placed at the event of the pass; the changes caused that.
+
+    It is a record if only what reads the code found what was mended, and says how; or if no more is
+    known of what was changed than which file, which test, or by which fixer.
+    """
+    first = failures[0]
     is_tests = all(edit.kind == "edit" and is_test(edit.path) for edit in edits)
     changed = f"{'the test was changed: ' if is_tests else ''}{_changes_text(edits)}"
     result = f" ({ran.result.said})" if ran.result.said else ""
-    said = f"{_failure(failures[0])}. After {changed}, {ran.head} passes{result}."
+    times, once = (f" {counted(first.runs, 'time')}", "first ") if first.runs > 1 else ("", "")
+    error = f", {once}with {quoted(first.first_error)}" if first.first_error else ""
+    failed = f"{first.head} failed{times}{f' ({first.said})' if first.said else ''}{error}"
+    said = f"{one_line(failed, 500).rstrip('.')}. After {changed}, {ran.head} passes{result}."
+    facts = [f"$ {first.head}"]
+    facts += (f"error: {one.first_error}" for one in failures if one.first_error)
+    facts += (f"then: {one.error}" for one in failures if one.error not in ("", one.first_error))
+    facts += (f"{'' if one.kind in _DONE else 'changed '}{_changes_text([one])}" for one in edits)
+    facts = [*facts[: drafts.FACTS - 1], f"passes: {ran.head}{result}"]
     symbols = distinct((name for edit in edits for name in edit.symbols), 6)
     paths = distinct((edit.path for edit in edits), 40)
-    concepts = (failures[0].checks[0].tool, *concepts_of(paths[:3], symbols))
+    concepts = (first.checks[0].tool, *concepts_of(paths[:3], symbols))
     draft = ObservationDraft(
         type="fix",
-        title=one_line(f"Fixed: {_error(failures[0])}", drafts.TITLE),
+        title=one_line(f"Fixed: {_error(first)}", drafts.TITLE),
         subtitle=one_line(f"{ran.head} passes after {changed}", drafts.SUBTITLE),
         narrative=one_line(said, drafts.NARRATIVE),
-        facts=_facts(failures, edits, f"passes: {ran.head}{result}"),
+        facts=distinct((one_line(fact, drafts.FACT) for fact in facts), drafts.FACTS),
         concepts=distinct(concepts, drafts.CONCEPTS),
         files_modified=paths,
         signature=next((one.signature for one in failures if one.signature), ""),
     )
-    line = command_line.parse_command_line(ran.body.command).head
+    done = {edit.item: edit.said if edit.kind in _DONE else "" for edit in edits}
     links = [
         *(link for one in failures for link in _to_runs("fixes", one.items, one.head)),
-        *_to_edits("edit", edits),
-        *_to_runs("evidence", (ran.item,), line),
+        *(Link(kind="edit", target=one, excerpt=said) for one, said in done.items()),
+        *_to_runs("evidence", (ran.item,), command_line.parse_command_line(ran.body.command).head),
     ]
-    made = _fix(draft, ran.recorded, links)
-    # What was changed is known, beside which file, which test, or by a fixer.
     is_said = any(
         (edit.said and edit.remedy != "fixer") or (edit.symbols and not is_test(edit.path))
         for edit in edits
     )
-    return made if is_said else replace(made, kind="record")
+    kinds, made = _kinds(first), _fix(draft, ran.recorded, links)
+    return made if is_said and not (kinds and kinds <= STATIC) else replace(made, kind="record")
 
 
 def _alternative_item(found: Alternative, recorded: Recorded) -> Item:
@@ -414,14 +428,6 @@ def _changes_text(edits: Sequence[TrackedEdit]) -> str:
     return listed(distinct((*said, *others), 40), _SHOWN)
 
 
-def _failure(failure: OpenFailure) -> str:
-    times = f" {counted(failure.runs, 'time')}" if failure.runs > 1 else ""
-    said = f" ({failure.said})" if failure.said else ""
-    first = "first with" if failure.runs > 1 else "with"
-    error = f", {first} {quoted(failure.first_error)}" if failure.first_error else ""
-    return one_line(f"{failure.head} failed{times}{said}{error}", 500).rstrip(".")
-
-
 def _error(failure: OpenFailure) -> str:
     """Return the most specific words for what failed: more than "Found 2 errors"."""
     errors = [one for one in (failure.first_error, failure.error) if one]
@@ -431,28 +437,9 @@ def _error(failure: OpenFailure) -> str:
     return f"{failure.head}: {errors[0]}" if errors else f"{failure.head} failed"
 
 
-def _facts(
-    failures: Sequence[OpenFailure], edits: Sequence[TrackedEdit], last: str
-) -> tuple[str, ...]:
-    facts = [f"$ {failures[0].head}"]
-    facts += (f"error: {one.first_error}" for one in failures if one.first_error)
-    facts += (f"then: {one.error}" for one in failures if one.error not in ("", one.first_error))
-    facts += (
-        f"{'' if edit.kind in _DONE else 'changed '}{_changes_text([edit])}" for edit in edits
-    )
-    return distinct(
-        (one_line(fact, drafts.FACT) for fact in (*facts[: drafts.FACTS - 1], last)), drafts.FACTS
-    )
-
-
 def _to_runs(kind: str, targets: Iterable[int], command: str) -> list[Link]:
     """Return links to runs of a command, with its text, as not all runs are kept as items."""
     return [Link(kind=kind, target=one, excerpt=command) for one in dict.fromkeys(targets)]
-
-
-def _to_edits(kind: str, edits: Iterable[TrackedEdit]) -> list[Link]:
-    said = {edit.item: edit.said if edit.kind in _DONE else "" for edit in edits}
-    return [Link(kind=kind, target=one, excerpt=words) for one, words in said.items()]
 
 
 def _fix(

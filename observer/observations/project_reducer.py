@@ -21,8 +21,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from observer.commands import command_line
-from observer.commands.check_tools import STATIC, checker_of
 from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.routes import Order
@@ -31,7 +29,6 @@ from observer.core.value import newest
 from observer.observations import failure_tracker, git_commands, open_failures, project_state
 from observer.observations.analysis import analysis_of
 from observer.observations.drafts import FAILED, REPEATS, order_of
-from observer.observations.failure_tracker import ALTERNATIVE
 from observer.observations.git_commands import GitOperation
 from observer.observations.project_state import ProjectState, Step, TrackedCommit, TrackedEdit
 
@@ -193,7 +190,6 @@ def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item)
     result, root = analysis_of(recorded).result, recorded.root
     after, undone = known, dict[int, Item]()
     for operation, how in git_commands.operations_of(recorded, body, is_ok=result.ok is not False):
-        after = _without_given_up(after, recorded, operation)
         after, items = _with_operation(after, recorded, operation, made, how)
         undone |= {item.id: item for item in items}
         made = undone.get(made.id, made)
@@ -205,37 +201,24 @@ def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item)
         after.tasks, recorded, body, result, made.id, after.branches[root]
     )
     after, items = failure_tracker.with_command(after, ran)
-    return after, (*undone.values(), *map(_unless_static, items))
-
-
-def _unless_static(made: Item) -> Item:
-    """Return a fix as a record if only what reads the code found what it mended, and says how."""
-    if made.type != "fix" or made.category == ALTERNATIVE or not made.facts:
-        return made
-    failed = command_line.simple_commands(made.facts[0].removeprefix("$ "))
-    kinds = {found.kind for part in failed if (found := checker_of(part.words))}
-    return replace(made, kind="record") if kinds and kinds <= STATIC else made
-
-
-def _without_given_up(
-    known: ProjectState, recorded: Recorded, operation: GitOperation
-) -> ProjectState:
-    """Return the state in which nothing is red of what git, or `rm`, discards."""
-    root, left, kind = recorded.root, known.failures, operation.kind
-    is_stashed = project_state.is_stashed(known, root, recorded.event.at_ms)
-    is_all = kind == "reset" or (kind == "restore" and not operation.paths)
-    if kind == "clean":
-        left = open_failures.after_removal(left, root, operation.paths)
-    elif is_all or (kind == "drop" and is_stashed):
-        left = open_failures.without_work(left, root, known.branches[root])
-    return replace(known, failures=left)
+    return after, (*undone.values(), *items)
 
 
 def _with_operation(
     known: ProjectState, recorded: Recorded, operation: GitOperation, made: Item, how: str
 ) -> Step:
-    """Return the state after git, or `rm`, changed the work tree, and `made` with what it undid."""
-    root = recorded.root
+    """Return the state after git, or `rm`, changed the work tree, and `made` with what it undid.
+
+    Nothing is red of what it discards. Files that were made since the last commit are not git's:
+    only `clean` takes them away.
+    """
+    root, kind, left = recorded.root, operation.kind, known.failures
+    is_given_up = kind == "drop" and project_state.is_stashed(known, root, recorded.event.at_ms)
+    if kind == "clean":
+        left = open_failures.after_removal(left, root, operation.paths)
+    elif is_given_up or kind == "reset" or (kind == "restore" and not operation.paths):
+        left = open_failures.without_work(left, root, known.branches[root])
+    known = replace(known, failures=left)
     if operation.kind in ("branch", "stash", "unstash", "drop"):
         at_ms = recorded.event.at_ms if operation.kind == "stash" else None
         is_new = operation.kind == "branch"
@@ -252,31 +235,18 @@ def _with_operation(
         )
         dissolved = distinct((*known.dissolved, *hashes), project_state.COMMITS)
         return replace(after, dissolved=dissolved), (made,) if hashes else ()
-    taken = [
-        edit
-        for edit in known.edits
-        if not edit.reverted_by
-        and is_within(edit.path, operation.paths)
-        and (edit.commit in hashes or edit in _uncommitted(known, root, operation))
-    ]
+    live = [one for one in known.edits if not one.reverted_by]
+    pending = [one for one in live if not one.commit and one.root == root and one.path]
+    new = {one.path for one in pending if one.is_new}
+    ours = [one for one in pending if one.kind != "undo" and (one.path in new) == (kind == "clean")]
+    taken = [one for one in live if is_within(one.path, operation.paths)]
+    taken = [one for one in taken if one.commit in hashes or one in ours]
     after, items = _with_undone(known, recorded, taken, made, how)
     if not taken and (operation.paths or commits):
         # It reverted changes older than the state, which may be why a check passes.
         path = operation.paths[0] if len(operation.paths) == 1 else ""
         after = _with_undo(after, recorded, made, how=how, since=0, path=path)
     return after, items or ((made,) if hashes and operation.kind == "reset" else ())
-
-
-def _uncommitted(known: ProjectState, root: str, operation: GitOperation) -> list[TrackedEdit]:
-    """Return the uncommitted edits that an operation may affect.
-
-    Files that were made since the last commit are not git's: only `clean` takes them away.
-    """
-    is_clean = operation.kind == "clean"
-    live = [one for one in known.edits if not (one.reverted_by or one.commit)]
-    live = [one for one in live if one.root == root and one.path]
-    new = {edit.path for edit in live if edit.is_new}
-    return [edit for edit in live if edit.kind != "undo" and (edit.path in new) == is_clean]
 
 
 def _with_undone(
