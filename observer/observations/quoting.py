@@ -53,7 +53,8 @@ _BY_THE_CLIENT = lazy_pattern(
     r"|\[SYSTEM NOTIFICATION|Tool loaded\.$|Unknown skill: |\(no content\)$"
     r"|Another language model started to solve this problem"
 )
-_INTERRUPTED = ("[Request interrupted by user", "<turn_aborted>")
+INTERRUPTED = ("[Request interrupted by user", "<turn_aborted>")
+"""Beginnings of the message by which a client says that the person broke off the turn."""
 _AFTER_A_PLAN = "\nIf you need specific details from before exiting plan mode"
 """What Claude Code adds to a plan that was approved: where its records lie."""
 _ATTACHED = "\n--- Content from referenced files ---"
@@ -100,19 +101,12 @@ def words_of(text: str) -> str:
     if "[" in shown:
         shown = _PLACEHOLDER.sub("", shown)
     shown = shown.partition(_ATTACHED)[0].partition(_AFTER_A_PLAN)[0]
-    shown = text if shown == text else shown.strip()
     bare = shown.strip()
-    if _BY_THE_CLIENT.match(bare):
-        return ""
     slash = _SLASH.match(bare)
-    if slash and slash["name"].lower() in _BUILT_IN:
+    is_built_in = slash and slash["name"].lower() in _BUILT_IN
+    if not bare or is_built_in or _BY_THE_CLIENT.match(bare):
         return ""
-    return shown if bare else ""
-
-
-def is_interruption(text: str) -> bool:
-    """Return True for the message by which a client says that the person broke off the turn."""
-    return text.lstrip().startswith(_INTERRUPTED)
+    return text if shown == text else bare
 
 
 def heading_of(text: str) -> str:
@@ -121,7 +115,8 @@ def heading_of(text: str) -> str:
     Of several the first that has more than one word.
     """
     words = words_of(text)[:_READ_CHARS].replace("\r\n", "\n").strip()
-    document = _LEADS_TO_PLAN.sub("", words, count=1) if _LEADS_TO_PLAN.match(words) else words
+    lead = _LEADS_TO_PLAN.match(words)
+    document = words[lead.end() :] if lead else words
     if not document.startswith("#"):
         return ""
     headings = [_PLAN.sub("", _unmarked(found[1])) for found in _HEADING.finditer(document)]
@@ -263,7 +258,8 @@ def matter(text: str) -> str:
     """
     lines = [one for one in text.split("\n") if not one.lstrip("> ").startswith(_NO_PROSE)]
     lines = [one for one in lines if one.startswith(_LISTED) or not announces(one)]
-    first = next((at for at, line in enumerate(lines) if any(map(_says, _sentences(line)))), None)
+    sentences = [[one for one in _SENTENCE.split(line) if one.strip()] for line in lines]
+    first = next((at for at, said in enumerate(sentences) if any(map(_says, said))), None)
     if first is None:
         return ""
     begin = first
@@ -272,7 +268,7 @@ def matter(text: str) -> str:
             begin = at
         elif lines[at].strip() and not lines[at].startswith(" "):
             break
-    said = [one for line in lines[begin:] for one in _sentences(line)]
+    said = [one for line in sentences[begin:] for one in line]
     is_list = lines[begin].lstrip().startswith(_LISTED)
     return " ".join(said if is_list else said[[*map(_says, said)].index(True) :])
 
@@ -288,10 +284,6 @@ def line_of(text: str, chars: int) -> str:
     shown = [line[: end.start()] for end in _STOP.finditer(line, 1, chars)]
     said = [one for one in shown if one[-1] != "\u2192" and not announces(one)]
     return f"{said[-1].removesuffix('.')}…" if said else ""
-
-
-def _sentences(line: str) -> list[str]:
-    return [one for one in _SENTENCE.split(line) if one.strip()]
 
 
 def _says(sentence: str) -> bool:

@@ -214,7 +214,7 @@ class SessionReducer:
 def _step(before: SessionState, recorded: EventRecord) -> Step:
     body, pending, turn = recorded.event.body, recorded.pending, before.turn
     if isinstance(body, events.Prompt) and not quoting.words_of(body.text):
-        if turn and quoting.is_interruption(body.text):
+        if turn and body.text.lstrip().startswith(quoting.INTERRUPTED):
             before = replace(before, turn=replace(turn, is_interrupted=True))
         return before, ()
     if not pending and before.pending and isinstance(body, ToolCall):

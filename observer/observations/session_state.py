@@ -283,12 +283,9 @@ def without_groups(state: SessionState, mark: str = "") -> SessionState:
 
     A delegation goes on until it is reported, whatever else happens.
     """
-    kept = {
-        key: group
-        for key, group in state.grouped.items()
-        if not key.startswith(mark) or is_away(key, group)
-    }
-    return state if len(kept) == len(state.grouped) else replace(state, grouped=kept)
+    known = state.grouped
+    gone = {key for key in known if key.startswith(mark) and not is_away(key, known[key])}
+    return replace(state, grouped={key: known[key] for key in known if key not in gone})
 
 
 def with_reads(state: SessionState, paths: Iterable[str]) -> SessionState:
