@@ -209,14 +209,12 @@ def _answer(
 def _given(answers: object, names: tuple[str, ...]) -> list[str]:
     """Return the answers under one of a question's names, from any of the known shapes."""
     if isinstance(answers, list):
-        named = [each for each in answers if isinstance(each, dict)]
         keys = ("id", "question", "questionId", "header")
-        return [
-            said
-            for each in named
-            if any(each.get(key) in names for key in keys if each.get(key))
-            for said in _texts(each)
-        ]
+        rows = (each for each in answers if isinstance(each, dict))
+        ours = (
+            each for each in rows if any(each.get(key) in names for key in keys if each.get(key))
+        )
+        return [said for each in ours for said in _texts(each)]
     if not isinstance(answers, dict):
         return []
     return next((_texts(answers[name]) for name in names if name and name in answers), [])
@@ -225,12 +223,11 @@ def _given(answers: object, names: tuple[str, ...]) -> list[str]:
 def _texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
-    if isinstance(value, list):
-        return [text for each in value for text in _texts(each)]
+    rows = value if isinstance(value, list) else []
     if isinstance(value, dict):
         names = ("answers", "answer", "selected", "selectedOptions", "label", "notes", "freeText")
-        return [text for name in names for text in _texts(value.get(name))]
-    return []
+        rows = [value.get(name) for name in names]
+    return [text for each in rows for text in _texts(each)]
 
 
 def _options(asked: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -46,11 +46,8 @@ def note_uuid(event_id: str, at_ms: int) -> str:
 def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
     """Return the note that a `Remember` event records.
 
-    Args:
-        recorded: the event.
-        existing: the note under the same key, if there is one; the new one keeps its id, uuid and
-            creation time, and takes everything else from the event.
-        owner: who keeps personal notes here; notes of other scopes have no owner.
+    One under the same key that is `existing` gives its id, uuid and creation time, the event all
+    else. `owner` keeps the personal notes here; notes of other scopes have none.
 
     Raises:
         TypeError: the event is of another kind.
@@ -66,7 +63,7 @@ def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
         kind="inference" if kind == "inference" else "note",
         type=kind,
         title="",
-        project_id=project_of(recorded, body),
+        project_id=recorded.project_id if body.scope == "project" else None,
         session_id=recorded.session_id,
         author=event.author,
         owner=owner if body.scope == "personal" else "",
@@ -164,12 +161,8 @@ def _take_in(
 def shared(recorded: Recorded, body: events.Shared, existing: Item | None) -> Item | None:
     """Return the item that another home shares, as it is here; None if that makes none.
 
-    What only a machine knows is this one's; a link may have the uuid of another item as its title.
-
-    Args:
-        recorded: the event.
-        body: its body.
-        existing: the item with its uuid, if there is one; it keeps its id.
+    One with its uuid that is `existing` keeps its id. What only a machine knows is this one's; a
+    link may have the uuid of another item as its title.
     """
     try:
         item = msgspec.convert(body.item, Item)
@@ -250,11 +243,6 @@ def tags_of(names: Sequence[str]) -> tuple[str, ...]:
     """Return tags as they are stored: in lower case, without `#`, without duplicates."""
     spelled = (one_line(_composed(name), 60) for name in names)
     return distinct((name.lstrip("#").strip().lower() for name in spelled), TAGS)
-
-
-def project_of(recorded: Recorded, body: events.Remember) -> int | None:
-    """Return the project of a note; None for personal and team notes."""
-    return recorded.project_id if body.scope == "project" else None
 
 
 def references_of(item: Item) -> tuple[events.Reference, ...]:

@@ -146,12 +146,11 @@ def with_uncommitted(state: SessionState, uncommitted: Collection[str]) -> Sessi
 
     A commit that git printed to the session may be in another clone than the one that is asked.
     """
-    asked = {
-        path: replace(file, is_dirty=path in uncommitted and not file.is_printed)
-        for path in written_files(state)
-        if (file := state.files[path])
-    }
-    return replace(state, files=state.files | asked, is_git_asked=True)
+    files = dict(state.files)
+    for path in written_files(state):
+        is_dirty = path in uncommitted and not files[path].is_printed
+        files[path] = replace(files[path], is_dirty=is_dirty)
+    return replace(state, files=files, is_git_asked=True)
 
 
 def with_pull(state: SessionState, branch: str, call: Command | ToolUse) -> SessionState:
@@ -270,14 +269,12 @@ def with_operation(state: SessionState, operation: GitOperation) -> SessionState
         return state
     # Only `clean` takes away a file that no commit has.
     changed = {}
-    for path, touched in state.files.items():
-        is_new = touched.is_new and touched.committed is None
+    for path, file in state.files.items():
+        is_new = file.is_new and file.committed is None
         is_meant = is_new == (operation.kind == "clean") and is_within(path, operation.paths)
-        if touched.is_dirty and is_meant:
-            before = touched.committed or FileState(is_undone=True)
-            changed[path] = replace(
-                before, reads=touched.reads, writes=touched.writes, committed=touched.committed
-            )
+        if file.is_dirty and is_meant:
+            before = replace(file.committed or FileState(is_undone=True), committed=file.committed)
+            changed[path] = replace(before, reads=file.reads, writes=file.writes)
     # Where the turn committed, what is taken back in it may not be all of a file.
     is_all = not (state.turn and state.turn.commits)
     gone = [path for path, file in changed.items() if is_all or file.is_undone]

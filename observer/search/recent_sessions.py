@@ -226,9 +226,7 @@ class RecentSessions:
     def red(self, *, now_ms: int, about: str = "") -> Iterator[FailingCheck]:
         """Yield the checks that fail as far as anybody knows, the last run first.
 
-        Args:
-            now_ms: the present time.
-            about: a file that they, or what they printed, must name; empty for all.
+        They, or what they printed, must name the file that they are `about`, if any.
 
         Raises:
             StoreUnavailable: the state of the project is damaged, or of another version.

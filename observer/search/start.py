@@ -171,12 +171,8 @@ def start(
 ) -> Start:
     """Choose the lines of a session's start.
 
-    Args:
-        reader: where to look.
-        request: whose start, and how long.
-        cost: what a line costs when it is rendered, in tokens.
-        uncommitted: asks git about files that sessions left dirty; None believes the sessions.
-        exists: leaves out files that are gone; None takes all for there.
+    `cost` says what a line costs when it is rendered, in tokens; `uncommitted` asks git about files
+    that sessions left dirty, None believes the sessions; `exists` leaves out files that are gone.
 
     Raises:
         BadInput: the budget is negative.

@@ -49,113 +49,47 @@ COMMIT = Commit(
 
 
 CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
-    (
-        "research",
-        Search(query="half even", where="web", output="Decimal.quantize\nmore"),
-        ("research", "half even", "web search", ""),
-    ),
-    (
-        "page",
-        Search(query="https://example.com/a b", where="web"),
-        ("research", "https://example.com/a b", "web page", ""),
-    ),
-    (
-        "described-delegation",
-        Delegation(task="Find callers\nList every caller of total().", agent="Explore"),
-        (
-            "delegation",
-            "Find callers",
-            "to Explore",
-            "Handed to Explore: Find callers: List every caller of total().",
-        ),
-    ),
-    (
-        "delegation",
-        Delegation(task="Find callers", agent="Explore", result="Three"),
-        (
-            "delegation",
-            "Find callers",
-            "to Explore",
-            "Handed to Explore: Find callers.\nExplore came back with: Three",
-        ),
-    ),
-    (
-        "tool",
-        ToolUse(tool="create_issue", input='{"title": "Slow", "body": "", "n": 1}', output="#12"),
-        ("tool-use", "create_issue: Slow", "", ""),
-    ),
-    (
-        "tool-failed",
-        ToolUse(tool="", input="{broken", failed=True),
-        ("tool-use", "(unnamed tool): {broken", "failed", ""),
-    ),
+    ("research", Search(query="half even", where="web", output="Decimal.quantize\nmore"),
+     ("research", "half even", "web search", "")),
+    ("page", Search(query="https://example.com/a b", where="web"),
+     ("research", "https://example.com/a b", "web page", "")),
+    ("described-delegation", Delegation(task="Find callers\nList every caller of total().",
+     agent="Explore"), ("delegation", "Find callers", "to Explore",
+     "Handed to Explore: Find callers: List every caller of total().")),
+    ("delegation", Delegation(task="Find callers", agent="Explore", result="Three"),
+     ("delegation", "Find callers", "to Explore",
+     "Handed to Explore: Find callers.\nExplore came back with: Three")),
+    ("tool", ToolUse(tool="create_issue", input='{"title": "Slow", "body": "", "n": 1}',
+     output="#12"), ("tool-use", "create_issue: Slow", "", "")),
+    ("tool-failed", ToolUse(tool="", input="{broken", failed=True),
+     ("tool-use", "(unnamed tool): {broken", "failed", "")),
     ("tool-without-input", ToolUse(tool="list"), ("tool-use", "list", "", "")),
-    (
-        "result-alone",
-        Outcome(tool="shell", output="3 files", exit_code=1),
-        ("tool-use", "shell", "failed", ""),
-    ),
-    (
-        "commit",
-        COMMIT,
-        (
-            "commit",
-            "Round cart totals half even",
-            "commit 9f3c1d2e4b by Ana",
-            (
-                "The ledger does it too.\n3 files changed, 13 lines added, 4 removed:"
-                " api/cart.py (total), logo.png and b.py."
-            ),
-        ),
-    ),
-    (
-        "bare-commit",
-        Commit(hash="9f3c1d2e4b5a6f70", action="merge"),
-        ("commit", "merge 9f3c1d2e4b", "merge 9f3c1d2e4b", ""),
-    ),
-    (
-        "pulled-commit",
-        Commit(hash="9f3c1d2e4b5a6f70", subject="A", author="Bo", action="merge", parents=("1",)),
-        ("commit", "A", "fast-forward to 9f3c1d2e4b by Bo", ""),
-    ),
-    (
-        "imported-commit",
-        Commit(hash="9f3c1d2e4b5a6f70", subject="A", message="B\nC", action="import"),
-        ("commit", "A", "commit 9f3c1d2e4b", "B\nC"),
-    ),
-    (
-        "checkout",
-        Checkout(old="main", branch="fix/timeout"),
-        ("checkout", "Switched to fix/timeout", "", ""),
-    ),
-    (
-        "checkout-from-a-hash",
-        Checkout(old="0123456789abcdef" * 3, branch="main"),
-        ("checkout", "Switched to main", "", ""),
-    ),
-    (
-        "first-checkout-of-a-worktree",
-        Checkout(old="0" * 40, branch="wt"),
-        ("checkout", "Switched to wt", "", ""),
-    ),
+    ("result-alone", Outcome(tool="shell", output="3 files", exit_code=1),
+     ("tool-use", "shell", "failed", "")),
+    ("commit", COMMIT, ("commit", "Round cart totals half even", "commit 9f3c1d2e4b by Ana",
+     ("The ledger does it too.\n3 files changed, 13 lines added, 4 removed:"
+     " api/cart.py (total), logo.png and b.py."))),
+    ("bare-commit", Commit(hash="9f3c1d2e4b5a6f70", action="merge"),
+     ("commit", "merge 9f3c1d2e4b", "merge 9f3c1d2e4b", "")),
+    ("pulled-commit", Commit(hash="9f3c1d2e4b5a6f70", subject="A", author="Bo", action="merge",
+     parents=("1",)), ("commit", "A", "fast-forward to 9f3c1d2e4b by Bo", "")),
+    ("imported-commit", Commit(hash="9f3c1d2e4b5a6f70", subject="A", message="B\nC",
+     action="import"), ("commit", "A", "commit 9f3c1d2e4b", "B\nC")),
+    ("checkout", Checkout(old="main", branch="fix/timeout"),
+     ("checkout", "Switched to fix/timeout", "", "")),
+    ("checkout-from-a-hash", Checkout(old="0123456789abcdef" * 3, branch="main"),
+     ("checkout", "Switched to main", "", "")),
+    ("first-checkout-of-a-worktree", Checkout(old="0" * 40, branch="wt"),
+     ("checkout", "Switched to wt", "", "")),
     ("detached", Checkout(new="0123456789abcdef"), ("checkout", "Switched to 0123456789", "", "")),
-    (
-        "rewrite",
-        Rewrite(reason="rebase", pairs=(("a" * 40, "b" * 40),)),
-        ("rewrite", "rebase: 1 commit rewritten", "", ""),
-    ),
-    (
-        "custom",
-        Custom(name="Deploy Done!", text="v1.2 is on staging", files=("a.py",)),
-        ("deploy-done", "v1.2 is on staging", "Deploy Done!", "v1.2 is on staging"),
-    ),
-    (
-        "custom-that-poses-as-knowledge",
-        Custom(name="decision"),
-        ("custom", "decision", "decision", ""),
-    ),
+    ("rewrite", Rewrite(reason="rebase", pairs=(("a" * 40, "b" * 40),)),
+     ("rewrite", "rebase: 1 commit rewritten", "", "")),
+    ("custom", Custom(name="Deploy Done!", text="v1.2 is on staging", files=("a.py",)),
+     ("deploy-done", "v1.2 is on staging", "Deploy Done!", "v1.2 is on staging")),
+    ("custom-that-poses-as-knowledge", Custom(name="decision"),
+     ("custom", "decision", "decision", "")),
     ("custom-without-a-name", Custom(name=""), ("custom", "custom", "", "")),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -245,27 +179,15 @@ def test_a_merge_is_named_by_what_it_brings(
 
 
 COMMANDS: list[tuple[str, AnyBody, tuple[str, str, str]]] = [
-    (
-        "command",
-        Command(
-            command="cd api && pytest -q",
-            output="FAILED t.py::a - AssertionError: 2\n1 failed, 3 passed in 0.20s",
-            exit_code=1,
-            description="Run the tests.",
-        ),
-        ("command", "pytest -q: a failed", "t.py::a - AssertionError: 2"),
-    ),
-    (
-        "command-failed-without-code",
-        Command(command="deploy", failed=True, duration_ms=2500, interrupted=True),
-        ("command", "deploy", ""),
-    ),
-    (
-        "command-failed",
-        Command(command="deploy", output="fatal: no host", failed=True),
-        ("command", "deploy: fatal: no host", ""),
-    ),
-]
+    ("command", Command(command="cd api && pytest -q",
+     output="FAILED t.py::a - AssertionError: 2\n1 failed, 3 passed in 0.20s", exit_code=1,
+     description="Run the tests."), ("command", "pytest -q: a failed",
+     "t.py::a - AssertionError: 2")),
+    ("command-failed-without-code", Command(command="deploy", failed=True, duration_ms=2500,
+     interrupted=True), ("command", "deploy", "")),
+    ("command-failed", Command(command="deploy", output="fatal: no host", failed=True),
+     ("command", "deploy: fatal: no host", "")),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -328,33 +250,17 @@ export async function login(user) {
 
 
 FILES: list[tuple[str, AnyBody, str, str]] = [
-    (
-        "edit",
-        FileWrite(path="src/auth.ts", edits=(Edit(old=TS, new=TS.replace("check", "verify")),)),
-        "Modified auth.ts: changed login",
-        "edit src/auth.ts",
-    ),
-    (
-        "rename-symbols",
-        FileWrite(path="a.py", edits=(Edit(old="def a():\n    1\n", new="def b():\n    1\n"),)),
-        "Modified a.py: added b, removed a",
-        "edit a.py",
-    ),
-    (
-        "create",
-        FileWrite(path="src/auth.ts", operation="create", content=TS),
-        "Created auth.ts: added login",
-        "create src/auth.ts",
-    ),
+    ("edit", FileWrite(path="src/auth.ts", edits=(Edit(old=TS,
+     new=TS.replace("check", "verify")),)), "Modified auth.ts: changed login", "edit src/auth.ts"),
+    ("rename-symbols", FileWrite(path="a.py", edits=(Edit(old="def a():\n    1\n",
+     new="def b():\n    1\n"),)), "Modified a.py: added b, removed a", "edit a.py"),
+    ("create", FileWrite(path="src/auth.ts", operation="create", content=TS),
+     "Created auth.ts: added login", "create src/auth.ts"),
     ("create-empty", FileWrite(path="empty", operation="create"), "Created empty", "create empty"),
     ("delete", FileWrite(path="old.py", operation="delete"), "Deleted old.py", "delete old.py"),
-    (
-        "added-prose",
-        FileWrite(path="NEWS.md", edits=(Edit(old="", new="## Fixed\n\n- Rounded once.\n"),)),
-        "Modified NEWS.md: added Fixed",
-        "edit NEWS.md",
-    ),
-]
+    ("added-prose", FileWrite(path="NEWS.md", edits=(Edit(old="",
+     new="## Fixed\n\n- Rounded once.\n"),)), "Modified NEWS.md: added Fixed", "edit NEWS.md"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

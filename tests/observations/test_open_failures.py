@@ -148,12 +148,8 @@ CLEARED = [
     ("cd cart && go test ./...", GO, "go test ./...", GO_OK),
     ("go build ./...", "cart/cart.go:3:5: undefined: x", "go test ./...", GO_OK),
     ("go test -v ./cart/...", GO, "mise run test", GO_OK),
-    (
-        "mise run lint",
-        "a.go:1:1: no (errcheck)\n1 issues:\n* errcheck: 1",
-        "golangci-lint run",
-        "0 issues.",
-    ),
+    ("mise run lint", "a.go:1:1: no (errcheck)\n1 issues:\n* errcheck: 1", "golangci-lint run",
+     "0 issues."),
     # Rust
     ("cargo test -p cart total", CARGO, "cargo nextest run", ""),
     ("cargo check", "error: could not compile `shop` (lib)", "cargo clippy --all-targets", ""),
@@ -161,12 +157,8 @@ CLEARED = [
     ("black .", "error: cannot format a.py: Cannot parse: 3:5: x", "black --check .", ""),
     ("cd crates/cart && cargo test", CARGO, "cargo test --workspace", CARGO_OK),
     # JavaScript and TypeScript
-    (
-        "npx vitest run src/cart.test.ts",
-        VITEST,
-        "npm test",
-        f"> shop@1.0.0 test\n> vitest run\n{VITEST_OK}",
-    ),
+    ("npx vitest run src/cart.test.ts", VITEST, "npm test",
+     f"> shop@1.0.0 test\n> vitest run\n{VITEST_OK}"),
     ("pnpm --filter web test", VITEST, "pnpm -r test", VITEST_OK),
     # a package by its name, and in its own folder
     ("pnpm --filter @shop/cart test", VITEST, "cd core/cart && pnpm test", VITEST_OK),
@@ -184,20 +176,12 @@ CLEARED = [
     ("bun test src/cart.test.ts", BUN, "rtk bun run test", f"$ bun test\n{BUN_OK}"),
     ("npx tsc --noEmit -p .", TSC, "npx tsc -p . --noEmit", ""),
     ("npm run typecheck", f"> tsc --noEmit\n{TSC}", "npx tsc --noEmit", ""),
-    (
-        "npx playwright test e2e/a.spec.ts",
-        PLAYWRIGHT,
-        "npx playwright test",
-        "Running 9 tests using 1 worker\n\n  9 passed (9.0s)\n",
-    ),
+    ("npx playwright test e2e/a.spec.ts", PLAYWRIGHT, "npx playwright test",
+     "Running 9 tests using 1 worker\n\n  9 passed (9.0s)\n"),
     # JVM, .NET, Ruby, PHP
     ("./mvnw -pl core test -Dtest=CartTest", MAVEN, "./mvnw verify", MAVEN_OK),
-    (
-        "./gradlew :app:test --tests CartTest",
-        "* What went wrong:\nno",
-        "./gradlew build",
-        "BUILD SUCCESSFUL",
-    ),
+    ("./gradlew :app:test --tests CartTest", "* What went wrong:\nno", "./gradlew build",
+     "BUILD SUCCESSFUL"),
     ("dotnet test --filter Cart", DOTNET, "dotnet test", DOTNET_OK),
     ("dotnet build", "Cart.cs(3,5): error CS0103: no\n    1 Error(s)", "dotnet test", DOTNET_OK),
     ("bundle exec rspec spec/cart_spec.rb:3", RSPEC, "bin/rspec", RSPEC_OK),
@@ -210,12 +194,8 @@ CLEARED = [
     ("tox run -e py311", PYTEST, "tox -e py311", PASSED),
     ("nox -s tests", PYTEST, "nox", PASSED),
     ("swift build -c debug", "a.swift:7:5: error: no\nerror: fatalError", "swift test", SWIFT_OK),
-    (
-        "xcodebuild test -scheme App -only-testing:AppTests/Cart",
-        SWIFT,
-        "xcodebuild -scheme App test -sdk macosx | xcpretty",
-        SWIFT_OK,
-    ),
+    ("xcodebuild test -scheme App -only-testing:AppTests/Cart", SWIFT,
+     "xcodebuild -scheme App test -sdk macosx | xcpretty", SWIFT_OK),
     # tests by name
     ("pytest", PYTEST, "pytest tests/test_cart.py", PASSED),
     ("pytest -x", PYTEST, "pytest --lf", "1 passed, 3 deselected in 0.1s"),
@@ -223,7 +203,7 @@ CLEARED = [
     ("pytest", PYTEST, "pytest --ff", PASSED),
     ("go test ./...", GO, "go test ./cart -run TestTotal", GO_OK),
     ("npx tsc --noEmit", TSC, "npx tsc --noEmit src/cart.ts", ""),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -245,16 +225,11 @@ KEPT = [
     ("pytest", PYTEST, green("pytest --lf tests/test_web.py", "1 passed in 0.1s")),
     ("pytest", PYTEST, green("pytest --lf -k web", "1 passed in 0.1s")),
     ("pytest", "1 failed, 3 passed in 0.10s", green("pytest --lf", "1 passed in 0.1s")),
-    (
-        "pytest",
-        "FAILED t.py::cart - x\nFAILED t.py::user - y\n2 failed in 0.1s",
-        green("pytest --lf", "1 passed in 0.1s"),
-    ),
-    (
-        "mix test",
-        "  1) test total (CartTest)\n     test/cart_test.exs:3\n     x\n2 tests, 1 failure",
-        green("mix test --failed test/web_test.exs", "1 test, 0 failures"),
-    ),
+    ("pytest", "FAILED t.py::cart - x\nFAILED t.py::user - y\n2 failed in 0.1s",
+     green("pytest --lf", "1 passed in 0.1s")),
+    ("mix test",
+     "  1) test total (CartTest)\n     test/cart_test.exs:3\n     x\n2 tests, 1 failure",
+     green("mix test --failed test/web_test.exs", "1 test, 0 failures")),
     ("pytest", PYTEST, red("timeout 5 pytest", "tests/test_cart.py ..")),
     ("pytest", PYTEST, green("ls tests/test_web.py | xargs pytest", PASSED)),
     ("pytest", PYTEST, green("pytest 2>&1 | tail -1")),
@@ -290,11 +265,8 @@ KEPT = [
     ("go test -race ./...", GO, green("go test ./...", GO_OK)),
     ("go test -tags=integration ./...", GO, green("go test ./...", GO_OK)),
     ("npx tsc -p tsconfig.build.json", TSC, green("npx tsc --noEmit")),
-    (
-        "npx jest --config e2e.config.js",
-        "Tests: 1 failed, 1 total",
-        green("npx jest", "Tests: 9 passed, 9 total"),
-    ),
+    ("npx jest --config e2e.config.js", "Tests: 1 failed, 1 total",
+     green("npx jest", "Tests: 9 passed, 9 total")),
     ("go test ./cart/...", GO, green("go test .", GO_OK)),
     ("go test ./...", GO, green("go test -short ./...", GO_OK)),
     ("npx vitest run", VITEST, green("npx vitest run src/web.test.ts", VITEST_OK)),
@@ -316,7 +288,7 @@ KEPT = [
     ("tox", PYTEST, red("tox -e x", "provided environments not found in configuration file: x")),
     ("xcodebuild -scheme App test", SWIFT, green("xcodebuild -scheme Kit test", SWIFT_OK)),
     ("npx prettier --check .", "[warn] a.ts\n[warn] Code style", green("prettier --write b.ts")),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -224,45 +224,23 @@ NEW = FileWrite(path="new.py", operation="create", content="a = 1\n")
     [
         pytest.param((RED, NEW, RED, git("clean -fd")), id="cleaned"),
         pytest.param((RED, A, RED, git("checkout cart.py && pytest -q", code=1)), id="in one line"),
-        pytest.param(
-            (RED, replace(A, path="api/cart.py"), RED, git("restore api")), id="a folder of it"
-        ),
-        pytest.param(
-            (RED, A, RED, Command(command="cd api && git restore ../cart.py", exit_code=0)),
-            id="by another path",
-        ),
+        pytest.param((RED, replace(A, path="api/cart.py"), RED, git("restore api")),
+         id="a folder of it"),
+        pytest.param((RED, A, RED, Command(command="cd api && git restore ../cart.py",
+         exit_code=0)), id="by another path"),
         pytest.param((RED, A, commit(2, "cart.py"), RED, reverting(3, 2)), id="reverted"),
-        pytest.param(
-            (RED, A, commit(2, "cart.py"), RED, git("checkout HEAD~1 -- cart.py")), id="older file"
-        ),
+        pytest.param((RED, A, commit(2, "cart.py"), RED, git("checkout HEAD~1 -- cart.py")),
+         id="older file"),
         pytest.param((RED, A, commit(2, "cart.py"), RED, git("reset --hard HEAD~1")), id="reset"),
-        pytest.param(
-            (
-                RED,
-                A,
-                commit(2, "cart.py"),
-                RED,
-                git("reset --hard main", f"HEAD is now at {hash_of(1)[:7]} c1"),
-            ),
-            id="reset by the output",
-        ),
-        pytest.param(
-            (RED, A, commit(2, "cart.py"), git("reset HEAD~1"), RED, git("restore .")),
-            id="dissolved, then restored",
-        ),
-        pytest.param(
-            (
-                RED,
-                A,
-                commit(2, "cart.py"),
-                Rewrite(pairs=((hash_of(2), hash_of(5)),)),
-                RED,
-                reverting(6, 5),
-            ),
-            id="amended, then reverted",
-        ),
+        pytest.param((RED, A, commit(2, "cart.py"), RED,
+         git("reset --hard main", f"HEAD is now at {hash_of(1)[:7]} c1")),
+         id="reset by the output"),
+        pytest.param((RED, A, commit(2, "cart.py"), git("reset HEAD~1"), RED, git("restore .")),
+         id="dissolved, then restored"),
+        pytest.param((RED, A, commit(2, "cart.py"), Rewrite(pairs=((hash_of(2), hash_of(5)),)), RED,
+         reverting(6, 5)), id="amended, then reverted"),
     ],
-)
+)  # fmt: skip
 def test_what_is_taken_back_is_linked(feed: Feed, bodies: tuple[AnyBody, ...]) -> None:
     assert reverting_items(feed(*bodies))
 

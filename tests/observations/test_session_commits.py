@@ -34,18 +34,12 @@ SAID = tuple(session_commits.commit_text(f"Do {name}", name) for name in (ONE, T
         pytest.param((), SAID, id="none"),
         pytest.param(((TWO, ""),), (SAID[0], SAID[2]), id="taken back"),
         pytest.param(((TWO, THREE),), (SAID[0], SAID[2]), id="amended"),
-        pytest.param(
-            ((THREE, NEW),),
-            (*SAID[:2], session_commits.commit_text(f"Do {THREE}", NEW)),
-            id="moved",
-        ),
-        pytest.param(
-            ((TWO, NEW), (THREE, NEW)),
-            (SAID[0], session_commits.commit_text(f"Do {TWO}", NEW)),
-            id="squashed",
-        ),
+        pytest.param(((THREE, NEW),), (*SAID[:2], session_commits.commit_text(f"Do {THREE}", NEW)),
+         id="moved"),
+        pytest.param(((TWO, NEW), (THREE, NEW)), (SAID[0],
+         session_commits.commit_text(f"Do {TWO}", NEW)), id="squashed"),
     ],
-)
+)  # fmt: skip
 def test_what_was_replaced_is_said_once_under_its_new_hash(
     pairs: tuple[tuple[str, str], ...], left: tuple[str, ...]
 ) -> None:
@@ -102,19 +96,13 @@ SEEN = Command(command="gh pr view 7", output="title:\tRound totals\n")
         pytest.param((Command(command="gh pr edit --title='Round'"),), "Round", id="anew"),
         pytest.param((Command(command="gh pr create --fill"),), "", id="not-given"),
         pytest.param((Command(command="gh pr list"),), "", id="a-list"),
-        pytest.param(
-            (ToolUse(tool="create_pull_request", input='{"title": "x"}', failed=True),),
-            "",
-            id="failed",
-        ),
-        pytest.param(
-            (ToolUse(tool="mcp__github__create_pull_request", input='{"title": "Round it"}'),),
-            "Round it",
-            id="a-tool",
-        ),
+        pytest.param((ToolUse(tool="create_pull_request", input='{"title": "x"}', failed=True),),
+         "", id="failed"),
+        pytest.param((ToolUse(tool="mcp__github__create_pull_request",
+         input='{"title": "Round it"}'),), "Round it", id="a-tool"),
         pytest.param((ToolUse(tool="page_click", input='{"title": "Round it"}'),), "", id="other"),
     ],
-)
+)  # fmt: skip
 def test_the_title_of_a_pull_request_is_given(
     calls: tuple[Command | ToolUse, ...], title: str
 ) -> None:

@@ -70,15 +70,10 @@ def test_two_files_and_two_sub_agents_do_not_fold_together(feed: Feed, place: Pl
     "failed",
     [
         pytest.param((FileWrite(path="a.py", error="no"),), id="at once"),
-        pytest.param(
-            (
-                Intent(tool="fs_write", of=FileWrite(path="a.py")),
-                Outcome(tool="fs_write", failed=True),
-            ),
-            id="in two halves",
-        ),
+        pytest.param((Intent(tool="fs_write", of=FileWrite(path="a.py")),
+         Outcome(tool="fs_write", failed=True)), id="in two halves"),
     ],
-)
+)  # fmt: skip
 def test_a_write_that_failed_changes_and_records_nothing(
     feed: Feed, failed: tuple[AnyBody, ...]
 ) -> None:
@@ -263,31 +258,15 @@ def test_a_session_stands_where_its_last_event_left_it(place: Place) -> None:
 
 
 ASKED: list[tuple[str, Intent, Outcome, str]] = [
-    (
-        "command",
-        Intent(tool="shell", of=Command(command="pytest", description="Test")),
-        Outcome(tool="shell", output="2 passed in 0.10s\n\nExit Code: 0"),
-        "pytest",
-    ),
-    (
-        "write",
-        Intent(tool="fs_write", of=FileWrite(path="a.py", operation="create", content="x\ny\n")),
-        Outcome(tool="fs_write", output="Created the a.py file."),
-        "Created a.py",
-    ),
-    (
-        "search",
-        Intent(tool="web", of=Search(query="total", where="web", tool="web")),
-        Outcome(tool="web", output="A total is a sum."),
-        "total",
-    ),
-    (
-        "tool",
-        Intent(tool="mcp", of=ToolUse(tool="mcp", input="q")),
-        Outcome(tool="mcp", output="r"),
-        "mcp: q",
-    ),
-]
+    ("command", Intent(tool="shell", of=Command(command="pytest", description="Test")),
+     Outcome(tool="shell", output="2 passed in 0.10s\n\nExit Code: 0"), "pytest"),
+    ("write", Intent(tool="fs_write", of=FileWrite(path="a.py", operation="create",
+     content="x\ny\n")), Outcome(tool="fs_write", output="Created the a.py file."), "Created a.py"),
+    ("search", Intent(tool="web", of=Search(query="total", where="web", tool="web")),
+     Outcome(tool="web", output="A total is a sum."), "total"),
+    ("tool", Intent(tool="mcp", of=ToolUse(tool="mcp", input="q")), Outcome(tool="mcp", output="r"),
+     "mcp: q"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -96,94 +96,48 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
 @pytest.mark.parametrize(
     ("bodies", "title"),
     [
-        pytest.param(
-            (Prompt(text="Round the total up"), Prompt(text="Then test all of it")),
-            "Round the total up",
-            id="asked-first",
-        ),
+        pytest.param((Prompt(text="Round the total up"), Prompt(text="Then test all of it")),
+         "Round the total up", id="asked-first"),
         pytest.param((WRITE, GREEN), "Changed api/cart.py (a)", id="done-first"),
         pytest.param((FileRead(paths=("a.py",)),), "Read a.py", id="looked-at"),
         pytest.param((Custom(name="-"),), "-", id="nothing-better"),
-        pytest.param(
-            (Prompt(text="fix them"), WRITE, COMMIT), "Round totals (cart.py)", id="a-commit"
-        ),
+        pytest.param((Prompt(text="fix them"), WRITE, COMMIT), "Round totals (cart.py)",
+         id="a-commit"),
         pytest.param((Prompt(text="fix it"), WRITE), "Changed api/cart.py (a)", id="the-files"),
         pytest.param((Prompt(text="hide this one:"), COMMIT), "Round totals", id="a-picture"),
-        pytest.param(
-            (Prompt(text="all of this is to be rounded, in totals too"), WRITE, LONGER),
-            f"all of this is to be rounded, in totals too · {LONGER.subject} (cart.py)",
-            id="better-said",
-        ),
-        pytest.param(
-            (Prompt(text=PASTED), WRITE, Reply(text="All is well. The cause was `cents`.")),
-            "The cause was `cents`.",
-            id="pasted",
-        ),
-        pytest.param(
-            (Prompt(text=PASTED), WRITE, COMMIT), "Round totals (cart.py)", id="pasted-done"
-        ),
-        pytest.param(
-            (Prompt(text=f"the total {'of this cart ' * 20}is cut"), COMMIT),
-            f"the total {'of this cart ' * 7}of… · Round totals",
-            id="a-long-request",
-        ),
-        pytest.param(
-            (Prompt(text="what `keep` does is lost"), COMMIT),
-            "what `keep` does is lost · Round totals",
-            id="no-word-of-it",
-        ),
-        pytest.param(
-            (Prompt(text="it is red when I run that"), WRITE, WRITE),
-            "it is red when I run that · cart.py (a)",
-            id="no-word-of-the-file",
-        ),
-        pytest.param(
-            (
-                Prompt(text="Round totals of carts"),
-                COMMIT,
-                replace(COMMIT, hash="b" * 9, subject="Translate messages"),
-            ),
-            "Round totals of carts",
-            id="a-second-work",
-        ),
-        pytest.param(
-            (
-                Prompt(text="Hello there, how are you?"),
-                Prompt(text="Make what we did to the cart better"),
-                WRITE,
-                Prompt(text="Thanks a lot for all of that"),
-            ),
-            "Make what we did to the cart better \u00b7 cart.py (a)",
-            id="the-request-for-the-work",
-        ),
-        pytest.param(
-            (
-                Prompt(text="run the queue"),
-                Delegation(task="Migrate", agent="worker", result="Moved `users` to UUIDs."),
-                Reply(text="Both tasks of the queue are done."),
-            ),
-            "Moved `users` to UUIDs.",
-            id="work-of-sub-agents",
-        ),
-        pytest.param(
-            (Prompt(text="/ship 59"), OPENED), "/ship 59 · Round the total", id="a-pull-request"
-        ),
-        pytest.param(
-            (
-                Prompt(text="open carts"),
-                ToolUse(tool="ExitPlanMode", input='{"plan": "# Open carts anew\\n\\nx"}'),
-            ),
-            "Plan: Open carts anew",
-            id="planned",
-        ),
+        pytest.param((Prompt(text="all of this is to be rounded, in totals too"), WRITE, LONGER),
+         f"all of this is to be rounded, in totals too · {LONGER.subject} (cart.py)",
+         id="better-said"),
+        pytest.param((Prompt(text=PASTED), WRITE,
+         Reply(text="All is well. The cause was `cents`.")), "The cause was `cents`.", id="pasted"),
+        pytest.param((Prompt(text=PASTED), WRITE, COMMIT), "Round totals (cart.py)",
+         id="pasted-done"),
+        pytest.param((Prompt(text=f"the total {'of this cart ' * 20}is cut"), COMMIT),
+         f"the total {'of this cart ' * 7}of… · Round totals", id="a-long-request"),
+        pytest.param((Prompt(text="what `keep` does is lost"), COMMIT),
+         "what `keep` does is lost · Round totals", id="no-word-of-it"),
+        pytest.param((Prompt(text="it is red when I run that"), WRITE, WRITE),
+         "it is red when I run that · cart.py (a)", id="no-word-of-the-file"),
+        pytest.param((Prompt(text="Round totals of carts"), COMMIT,
+         replace(COMMIT, hash="b" * 9, subject="Translate messages")), "Round totals of carts",
+         id="a-second-work"),
+        pytest.param((Prompt(text="Hello there, how are you?"),
+         Prompt(text="Make what we did to the cart better"), WRITE,
+         Prompt(text="Thanks a lot for all of that")),
+         "Make what we did to the cart better \u00b7 cart.py (a)", id="the-request-for-the-work"),
+        pytest.param((Prompt(text="run the queue"),
+         Delegation(task="Migrate", agent="worker", result="Moved `users` to UUIDs."),
+         Reply(text="Both tasks of the queue are done.")), "Moved `users` to UUIDs.",
+         id="work-of-sub-agents"),
+        pytest.param((Prompt(text="/ship 59"), OPENED), "/ship 59 · Round the total",
+         id="a-pull-request"),
+        pytest.param((Prompt(text="open carts"), ToolUse(tool="ExitPlanMode",
+         input='{"plan": "# Open carts anew\\n\\nx"}')), "Plan: Open carts anew", id="planned"),
         pytest.param((Prompt(text="fix it"), FileRead(paths=("a",))), "fix it", id="asked-only"),
-        pytest.param(
-            (COMMIT, replace(COMMIT, hash="b" * 9, subject="Test")),
-            "Round totals and 1 more",
-            id="two-commits",
-        ),
+        pytest.param((COMMIT, replace(COMMIT, hash="b" * 9, subject="Test")),
+         "Round totals and 1 more", id="two-commits"),
     ],
-)
+)  # fmt: skip
 def test_the_title_is_what_was_asked_else_done(
     feed: Feed, bodies: tuple[AnyBody, ...], title: str
 ) -> None:

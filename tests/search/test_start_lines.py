@@ -366,17 +366,13 @@ def test_a_session_that_committed_last_is_named_by_its_work(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("reply", "shown"),
     [
-        pytest.param(
-            "All is well.\n\n## Done\n\n1. `total` rounds. So.",
-            "1. `total` rounds. So.",
-            id="names",
-        ),
-        pytest.param(
-            "All 12/12 tests pass.", "changed cart.py; All 12/12 tests pass.", id="names nothing"
-        ),
+        pytest.param("All is well.\n\n## Done\n\n1. `total` rounds. So.", "1. `total` rounds. So.",
+         id="names"),
+        pytest.param("All 12/12 tests pass.", "changed cart.py; All 12/12 tests pass.",
+         id="names nothing"),
         pytest.param(f"It {'is so ' * 25}now. See `a`.", "It is so is so is", id="long"),
     ],
-)
+)  # fmt: skip
 def test_a_reply_is_shown_from_where_it_names_something(shop: Shop, reply: str, shown: str) -> None:
     shop.post(ROUND)
     shop.save("cart.py")
