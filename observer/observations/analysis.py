@@ -48,13 +48,10 @@ class EventRecord(Recorded, kw_only=True):
     Prepared, the event is redacted, `place` is what the file system said about its folder, `data`
     the event as JSON ("" where that was not made), and `is_expired` says that it is older than
     such events are kept. `project_id` is set only where a front named the project; the folder then
-    does not matter. Appended, it has the fields of `Recorded` too. `analysis` may be made at any
-    time before it is used. `pending` is the tool call of a result that was paired with it: the
-    event's body is then the call with the result, and `analysis` holds what was derived from the
-    long texts of the call, which were not kept.
-
-    The fields of `Recorded` are a type of their own, since the store and what is exported end
-    there: they know nothing of analyses, and a line of an export cannot bring one.
+    does not matter. Appended, it has the fields of `Recorded`, which are all that is stored and
+    exported. `analysis` may be made at any time before it is used. `pending` is the tool call of a
+    result that was paired with it: the event's body is then the call with the result, and
+    `analysis` holds what was derived from the long texts of the call, which were not kept.
     """
 
     seq: int = 0
@@ -91,11 +88,8 @@ def analyze(body: events.AnyBody, where: Where) -> EventAnalysis:
     if isinstance(body, events.FileWrite):
         return EventAnalysis(change=summarize_write(body))
     if isinstance(body, events.Command):
-        return EventAnalysis(
-            result=outcome.command_result(
-                body, command_line.parse_command_line(body.command), where.root
-            )
-        )
+        line = command_line.parse_command_line(body.command)
+        return EventAnalysis(result=outcome.command_result(body, line, where.root))
     draft = _DRAFTERS.get(type(body))
     return EventAnalysis(draft=draft(body, where)) if draft else EventAnalysis()
 
@@ -113,8 +107,6 @@ _DRAFTERS: dict[type[events.AnyBody], Callable[[Any, Where], ObservationDraft | 
     events.Custom: event_text.custom,
 }
 """The draft of each kind of event; file writes and commands are grouped first."""
-
-
 ToolCall = events.Command | events.FileWrite | events.FileRead | events.Search | events.ToolUse
 _KEPT: dict[type[ToolCall], tuple[tuple[str, int], ...]] = {
     events.Command: (("command", 2000), ("description", 200)),

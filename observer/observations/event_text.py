@@ -35,7 +35,6 @@ _FILES_SHOWN = 6
 _FILES_NAMED = 15
 """Files of a commit with what changed in each; a larger one names the rest."""
 _ARGUMENTS = 8
-
 _MCP = re.compile(r"\Amcp__(.+?)__(.+)\Z")
 _DATA = (".json", ".toml", ".lock", ".yaml", ".yml", ".xml", ".cfg")
 _VERSION = frozenset({"version"})

@@ -213,7 +213,6 @@ def _with_pair(
 
 UNRELATED, POSSIBLE, LIKELY = 0, 1, 2
 """How likely a change is to have fixed a failure."""
-
 _LANGUAGES = {
     language: family
     for family, languages in {
@@ -366,7 +365,11 @@ def _fix_item(
     )
     done = {edit.item: edit.said if edit.kind in _DONE else "" for edit in edits}
     links = [
-        *(link for one in failures for link in _to_runs("fixes", one.items, one.head)),
+        *(
+            link
+            for one in failures
+            for link in _to_runs("fixes", (*one.earlier, one.item), one.head)
+        ),
         *(Link(kind="edit", target=one, excerpt=said) for one, said in done.items()),
         *_to_runs("evidence", (ran.item,), command_line.parse_command_line(ran.body.command).head),
     ]

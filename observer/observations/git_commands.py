@@ -26,7 +26,6 @@ from observer.core.value import Value
 OperationKind = Literal[
     "restore", "reset", "uncommit", "stash", "unstash", "drop", "clean", "branch",
 ]  # fmt: skip
-
 _WITH_VALUE = word_set("-s --source -b -B -c -C --orphan -m --message")
 _HEAD_NOW = re.compile(r"HEAD is now at ([0-9a-f]{7,64})")
 _BACK = re.compile(r"(?:HEAD|@)(?:\^{1,9}|~\d{0,3}|\^)?\Z")

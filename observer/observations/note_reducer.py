@@ -30,10 +30,8 @@ TAGS = 32
 LINKS = 100
 FORMER_TITLES = 20
 EXPLICIT = "explicit"
-
 OnNote = events.Approve | events.Forget | events.Revise | events.Undo
 """What happens to a note after it was recorded."""
-
 _SYNONYMS = {"": "fact", "general": "fact"}
 _LAYERS: dict[str, events.Layer] = {"decision": "past", "rejected": "past", "rule": "rule"}
 

@@ -20,7 +20,6 @@ MAX_CLAIMS = 500
 """Most claims of one note."""
 LINE_CHARS = 2_000
 """A longer line is not a claim."""
-
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[([^\[\]()]{2,60})\]\s+(\S.*)")
 _CONTEXT = re.compile(r"\(([^()]+)\)\Z")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
@@ -69,7 +68,6 @@ def _spaced(text: str) -> str:
 MAX_LINKS = 100
 """Most links of one note."""
 TITLE_CHARS = 200
-
 _LINK = re.compile(rf"\[\[([^\[\]|#]{{1,{TITLE_CHARS}}})(?:[|#][^\[\]]{{0,{TITLE_CHARS}}})?\]\]")
 _ALONE = re.compile(
     rf"\s*(?:[-*+]|\d{{1,9}}[.)])\s+(?:([\w-]{{1,60}})|\"([^\"\[\]]{{1,60}})\")\s+"

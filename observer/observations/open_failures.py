@@ -43,8 +43,6 @@ _SAME_SIZE = 0.8
 _PACKAGES = word_set("filter F w workspace p package") | {"in package"}
 """Filters of checks by which a package is chosen: only in a folder of its name is it known."""
 _PLACE = lazy_pattern(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
-
-
 FILES = 30
 """Most files kept of one output."""
 _PATH = re.compile(
@@ -70,8 +68,8 @@ class OpenFailure(Value):
     sequence number `tried` did not change how it fails. `changed` are the files changed since.
     `is_unread` holds if it was run since and nothing shows how that ended, `is_rewritten` if a
     formatter or fixer has since rewritten what it checks: only its next run shows what is left.
-    `unstarted` is the reason if the command could not do its work,
-    which says nothing about the code; `form` is the command as typed.
+    `unstarted` is the reason if the command could not do its work, which says nothing about the
+    code; `form` is the command as typed.
     """
 
     checks: tuple[CheckIdentity, ...]
@@ -105,11 +103,6 @@ class OpenFailure(Value):
     form: InvocationForm | None = None
     origin: ItemOrigin | None = None
 
-    @property
-    def items(self) -> tuple[int, ...]:
-        """The observations of its failures, oldest first."""
-        return (*self.earlier, self.item)
-
 
 class EndedCommand(NamedTuple):
     """A command line that ended, in a work tree with a branch; `item` is its observation.
@@ -128,9 +121,8 @@ class EndedCommand(NamedTuple):
     @property
     def head(self) -> str:
         """The command that failed, else the line's head, and where it ran below the root."""
-        return self.runs.head or check_runs.located_head(
-            self.body.command, root=self.recorded.root, cwd=self.recorded.event.cwd
-        )
+        root, cwd = self.recorded.root, self.recorded.event.cwd
+        return self.runs.head or check_runs.located_head(self.body.command, root=root, cwd=cwd)
 
     @property
     def forms(self) -> tuple[InvocationForm, ...]:
@@ -168,14 +160,9 @@ def ended_command(
 OpenFailures = tuple[OpenFailure, ...]
 
 
-class AfterRun(NamedTuple):
-    """What fails after a command, and what its pass resolved."""
-
-    left: OpenFailures
-    resolved: Sequence[OpenFailure]
-
-
-def after_run(known: OpenFailures, ended: EndedCommand, own: CheckIdentity | None) -> AfterRun:
+def after_run(
+    known: OpenFailures, ended: EndedCommand, own: CheckIdentity | None
+) -> tuple[OpenFailures, Sequence[OpenFailure]]:
     """Return what fails after a command has ended, and what its pass resolved.
 
     `own` is what the line ran, known as a check of the project or not; None for nothing.
@@ -200,7 +187,7 @@ def after_run(known: OpenFailures, ended: EndedCommand, own: CheckIdentity | Non
             sorts[one.is_red].append(kept_one)
     bounded = [one for sort in sorts.values() for one in sort[-MOST:]]
     bounded.sort(key=lambda one: one.last_seq)
-    return AfterRun(tuple(bounded), [one for one, after in kept if after is None])
+    return tuple(bounded), [one for one, after in kept if after is None]
 
 
 def is_of_git(one: OpenFailure) -> bool:
@@ -374,10 +361,8 @@ def _continued(new: OpenFailure, one: OpenFailure, *, is_same: bool) -> OpenFail
     Where an earlier session left the check red and its cause is another one now, it is a new one.
     """
     sessions = tuple(dict.fromkeys((*one.sessions, *new.sessions)))[-SESSIONS:]
-    if one.tests and new.failing:
-        fails_alike = set(one.tests) == set(new.tests or new.failing)
-    else:
-        fails_alike = (new.error or one.error, new.said) == (one.error, one.said)
+    items = (*one.earlier, one.item)
+    fails_alike = (new.error or one.error, new.said) == (one.error, one.said)
     if not is_same or not (fails_alike or new.sessions[0] in one.sessions):
         return replace(new, sessions=sessions)
     return replace(
@@ -385,7 +370,7 @@ def _continued(new: OpenFailure, one: OpenFailure, *, is_same: bool) -> OpenFail
         since_ms=one.since_ms,
         seq=one.seq,
         origin=one.origin,
-        earlier=(*one.items[:1], *one.items[1:][-ITEMS:]),
+        earlier=(*items[:1], *items[1:][-ITEMS:]),
         sessions=sessions,
         runs=one.runs + 1,
         said=new.said or one.said,

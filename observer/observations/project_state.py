@@ -23,7 +23,6 @@ from observer.observations.open_failures import OpenFailure
 
 EDITS = 120
 ALTERNATIVES = 40
-
 DROPPED = "dropped"
 """Value of `TrackedEdit.reverted_by` where no commit reverted the edit."""
 COMMITS = 60
@@ -116,7 +115,6 @@ class ProjectState(Value):
 Items = tuple[Item, ...]
 Step = tuple[ProjectState, Items]
 """What a step of the reducer returns: the new state, and the items to insert or replace."""
-
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(ProjectState)
 

@@ -21,7 +21,6 @@ Form: TypeAlias = Literal["", "document", "paste"]
 _READ_CHARS = 20_000
 NAMING_WORDS = 4
 """A prompt of fewer words ("continue", "3", "ok push it") does not say what it is about."""
-
 _CLIENT_TEXT = lazy_pattern(
     r"<(system-reminder|(?:task|agent)-notification|local-command-[\w-]+|bash-(?:input|stdout"
     r"|stderr)|command-message|ide_\w+|user-prompt-submit-hook|environment_(?:context|details)"
@@ -69,8 +68,6 @@ _BUILT_IN = word_set(
     todos undo upgrade usage vim approvals approval mode effort sandbox-settings
     """
 )
-
-
 _CODE = lazy_pattern(r"^\s*(?:```|~~~).*?(?:^\s*(?:```|~~~)\s*$|\Z)", re.DOTALL | re.MULTILINE)
 _HEADING = lazy_pattern(r"^#{1,3}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _LEADS_TO_PLAN = lazy_pattern(r"[^\n]{0,80}:[ \t]*\n+(?=#{1,3} )")
@@ -78,8 +75,6 @@ _PLAN = lazy_pattern(r"^plan\s*[:\u2013\u2014]\s*(?=\S)", re.IGNORECASE)
 """How clients that plan head what is approved."""
 _WORD = lazy_pattern(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 _BETWEEN = lazy_pattern(rf"(?<=[{ENDS}])\s+|(?<=[{WIDE_ENDS}])")
-
-
 _OUTPUT = lazy_pattern(
     r"(?:^|(?<=\s))(?:\[[^\]\n]{1,60}\]|\d{1,4}[-:./]\d\d|at \S+ ?\(|File \"|[{}<$>]|\S+:\d+:\d+)"
     r"|^(?: {4}|\t)\S",

@@ -43,7 +43,6 @@ _PULL = lazy_pattern(
 """A pull request on GitHub, Bitbucket, Gitea or Forgejo, a merge request on GitLab."""
 _FORGES = frozenset({"gh", "glab"})
 _IS_OF_PULLS = lazy_pattern(r"(?:pull|merge)_?requests?|_pr\Z", re.IGNORECASE)
-
 _STAGED = 60
 _TAKING = frozenset({"add", "commit"})
 _ALL = "*"

@@ -109,7 +109,6 @@ _CHECKLIST = re.compile(
     re.IGNORECASE,
 )
 _PLAN_TOOLS = word_set("ExitPlanMode exit_plan_mode CreatePlan create_plan")
-
 Row: TypeAlias = Mapping[str, Any]
 Points: TypeAlias = tuple[Point, ...]
 
