@@ -33,7 +33,6 @@ from observer.core.text import is_within
 from observer.ingest.note_projection import NoteProjection
 from observer.observations import (
     event_text,
-    git_commands,
     project_state,
     quoting,
     session_commits,
@@ -42,10 +41,10 @@ from observer.observations import (
 )
 from observer.observations.analysis import analysis_of, result_of
 from observer.observations.drafts import enrichment
-from observer.observations.git_commands import GitOperation
 from observer.observations.note_reducer import OnNote, forgotten
 from observer.observations.project_reducer import ProjectReducer, rewritten, taken_back
 from observer.observations.prompt_injection import suspicion, with_suspicion
+from observer.observations.session_commits import GitOperation
 from observer.observations.session_reducer import Items, SessionReducer
 from observer.observations.session_state import PendingTool, SessionState, begin
 from observer.observations.summary import summarize
@@ -417,7 +416,7 @@ def discarding(whole: Recorded) -> list[GitOperation]:
     if not isinstance(body, Command) or not whole.root:
         return []
     is_ok = analysis_of(whole).result.ok is not False
-    done = git_commands.operations_of(whole, body, is_ok=is_ok)
+    done = session_commits.operations_of(whole, body, is_ok=is_ok)
     return [one for one, _ in done if one.kind in session_commits.DISCARDING]
 
 

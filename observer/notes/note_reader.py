@@ -23,7 +23,7 @@ from observer.core.note_file import Claim
 from observer.core.value import Value
 from observer.index import ListRequest
 from observer.notes.values import Connections, NoteAccess, NoteLink, Similar, Version, signal_id
-from observer.observations import note_reducer, note_syntax
+from observer.observations import note_reducer
 from observer.search.candidates import Sources
 from observer.search.find import search
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of
@@ -206,7 +206,7 @@ class NoteReader:
 
     def claims(self, handle: int | str) -> tuple[Claim, ...]:
         """Return a note's lines like `- [category] text #tag (context)`; raises as `get`."""
-        return note_syntax.parse_claims(self.get(handle).narrative)
+        return note_reducer.parse_claims(self.get(handle).narrative)
 
     def links(self, handle: int | str) -> Connections:
         """Return what a note leads to, and what to it, as of now; raises as `get`."""

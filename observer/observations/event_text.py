@@ -25,9 +25,9 @@ from observer.core.text import (
     relative,
     word_set,
 )
-from observer.observations import drafts, git_commands, quoting
+from observer.observations import drafts, quoting, session_commits
 from observer.observations.drafts import ObservationDraft, Where, concepts_of, is_work
-from observer.observations.note_syntax import mentions
+from observer.observations.note_reducer import mentions
 
 PROMPT_CHARS = 4000
 MESSAGE_CHARS = 2000
@@ -334,7 +334,7 @@ def run(
             drafts.SUBTITLE,
         ),
         facts=tuple(one_line(fact, drafts.FACT) for fact in facts[: drafts.FACTS]),
-        files_modified=git_commands.written(command.command, where.root, where.cwd),
+        files_modified=session_commits.written(command.command, where.root, where.cwd),
         signature=result.signature if result.ok is False else "",
         category=drafts.FAILED if result.ok is False else "",
         chars=len(command.command) + len(command.output),

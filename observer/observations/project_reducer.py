@@ -26,11 +26,11 @@ from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.routes import Order
 from observer.core.text import distinct, is_within, one_line, relative
 from observer.core.value import newest
-from observer.observations import failure_tracker, git_commands, open_failures, project_state
+from observer.observations import failure_tracker, open_failures, project_state, session_commits
 from observer.observations.analysis import analysis_of
 from observer.observations.drafts import FAILED, REPEATS, order_of
-from observer.observations.git_commands import GitOperation
 from observer.observations.project_state import ProjectState, Step, TrackedCommit, TrackedEdit
+from observer.observations.session_commits import GitOperation
 
 _PULLED = 50
 _HOOKS = ("|git commit",)
@@ -97,7 +97,7 @@ def _with_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
     if before == branch:
         return project_state.with_head(known, root, head) if head else known
     if isinstance(body, Command) and not is_same:
-        done = git_commands.operations_of(recorded, body, is_ok=True)
+        done = session_commits.operations_of(recorded, body, is_ok=True)
         is_same = any(one.kind == "branch" and one.target == branch for one, _ in done)
     return project_state.with_branch(known, root, branch, head, is_same=is_same)
 
@@ -189,7 +189,9 @@ def _rewrite(known: ProjectState, recorded: Recorded, body: Rewrite, made: Item)
 def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item) -> Step:
     result, root = analysis_of(recorded).result, recorded.root
     after, undone = known, dict[int, Item]()
-    for operation, how in git_commands.operations_of(recorded, body, is_ok=result.ok is not False):
+    for operation, how in session_commits.operations_of(
+        recorded, body, is_ok=result.ok is not False
+    ):
         after, items = _with_operation(after, recorded, operation, made, how)
         undone |= {item.id: item for item in items}
         made = undone.get(made.id, made)

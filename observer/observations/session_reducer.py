@@ -32,7 +32,6 @@ from observer.core.value import newest
 from observer.observations import (
     conversation,
     event_text,
-    git_commands,
     quoting,
     session_commits,
     session_state,
@@ -49,8 +48,8 @@ from observer.observations.analysis import (
     same_as,
 )
 from observer.observations.drafts import FACT, TITLE, ObservationDraft, item, origin_of, where_of
-from observer.observations.git_commands import GitOperation
 from observer.observations.open_failures import OpenFailure
+from observer.observations.session_commits import GitOperation
 from observer.observations.session_state import CommandState, OpenGroup, SessionState
 
 _PROGRAM = re.compile(r"(?:\w+=)?[\"'$(`]{0,4}observer(?:-memory)?(?:@[\w.]+|\.__main__)?\Z")
@@ -365,7 +364,7 @@ def _command(before: SessionState, recorded: Recorded, body: events.Command) -> 
     after = session_commits.with_pull(after, recorded.branch, body)
     ran, items = _ran(after, recorded, body)
     turn = ran.turn
-    for path in git_commands.written(body.command, recorded.root, recorded.event.cwd):
+    for path in session_commits.written(body.command, recorded.root, recorded.event.cwd):
         if is_ok and not path.startswith(("/", "~")):
             ran = session_state.with_write(ran, path)
             turn = turn and turns.with_write(turn, path, ())
@@ -385,7 +384,9 @@ def _ran(before: SessionState, recorded: Recorded, body: events.Command) -> Step
         return before, ()
     draft = event_text.run(body, line, result, where=where_of(recorded))
     parts = simple_commands(body.command)
-    done = git_commands.operations_of(recorded, body, is_ok=True) if "git" in body.command else ()
+    done = (
+        session_commits.operations_of(recorded, body, is_ok=True) if "git" in body.command else ()
+    )
     # What `rm` removes is seldom work. A second run of a git command reverts something else.
     discards = any(one.kind in session_commits.DISCARDING for one, _ in done)
     is_failure = result.ok is False and result.was_run

@@ -28,7 +28,7 @@ from observer.observations.drafts import (
     origin_of,
     where_of,
 )
-from observer.observations.note_syntax import mentions
+from observer.observations.note_reducer import mentions
 from observer.observations.quoting import line_of, matter, names, opening, quoted
 
 TURN = "turn"

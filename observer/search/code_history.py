@@ -25,7 +25,7 @@ from observer.core.model import Item, Session
 from observer.core.value import Value
 from observer.git.agent_marks import AgentMark
 from observer.git.blame import UNCOMMITTED, BlamedCommit, has_words
-from observer.observations import git_commands, session_state
+from observer.observations import session_commits, session_state
 from observer.observations.drafts import FAILED
 from observer.store.reader import StoreReader
 
@@ -122,9 +122,9 @@ def _committed(body: Command, ended_ms: int, at_ms: int) -> bool:
     """Return True if a command commits, and had begun at a time."""
     took_ms = UNTIMED_MS if body.duration_ms is None else body.duration_ms
     is_asked = "git" in body.command and any(
-        map(git_commands.commits, simple_commands(body.command))
+        map(session_commits.commits, simple_commands(body.command))
     )  # else whatever ran git
-    commits = is_asked or bool(git_commands.printed_commits(body.output))
+    commits = is_asked or bool(session_commits.printed_commits(body.output))
     return ended_ms - took_ms < at_ms + SECOND_MS and commits
 
 

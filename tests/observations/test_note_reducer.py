@@ -14,7 +14,7 @@ from observer.core.events import Approve, Prompt, Reference, Remember, Revise, U
 from observer.core.model import Recorded, item_id
 from observer.core.note_file import Claim
 from observer.observations import note_reducer
-from observer.observations.note_syntax import (
+from observer.observations.note_reducer import (
     LINE_CHARS,
     MAX_CLAIMS,
     MAX_LINKS,

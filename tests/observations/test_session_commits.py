@@ -21,8 +21,8 @@ from observer.core.events import (
     SessionEnd,
     ToolUse,
 )
-from observer.observations import git_commands, session_commits, session_state
-from observer.observations.git_commands import GitOperation, OperationKind
+from observer.observations import session_commits, session_state
+from observer.observations.session_commits import GitOperation, OperationKind
 
 ONE, TWO, THREE, NEW = ("1" * 40, "2" * 40, "3" * 40, "a" * 40)
 SAID = tuple(session_commits.commit_text(f"Do {name}", name) for name in (ONE, TWO, THREE))
@@ -313,7 +313,7 @@ def act(kind: OperationKind, *paths: str, to: str = "") -> GitOperation:
 )
 def test_a_command_is_read(command: str, expected: GitOperation | None) -> None:
     (part,) = command_line.simple_commands(command)
-    assert git_commands.parse(part) == expected
+    assert session_commits.parse(part) == expected
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ def test_a_command_is_read(command: str, expected: GitOperation | None) -> None:
 )
 def test_the_output_says_more(command: str, output: str, expected: GitOperation | None) -> None:
     (part,) = command_line.simple_commands(command)
-    assert git_commands.parse(part, output) == expected
+    assert session_commits.parse(part, output) == expected
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ def test_the_output_says_more(command: str, output: str, expected: GitOperation 
 )
 def test_a_command_that_asks_git_to_commit_is_known(command: str, is_one: bool) -> None:
     (part,) = command_line.simple_commands(command)
-    assert git_commands.commits(part) == is_one
+    assert session_commits.commits(part) == is_one
 
 
 @pytest.mark.parametrize(
@@ -367,4 +367,4 @@ def test_a_command_that_asks_git_to_commit_is_known(command: str, is_one: bool) 
     ],
 )
 def test_files_that_a_command_line_writes(command: str, paths: tuple[str, ...]) -> None:
-    assert git_commands.written(command, ROOT, ROOT) == paths
+    assert session_commits.written(command, ROOT, ROOT) == paths
