@@ -33,7 +33,7 @@ from observer.store.reader import StoreReader
 MOST_RED, MOST_NOTES_SHOWN, MOST_FORMS, MOST_TURNS, MOST_OTHERS = 3, 8, 3, 6, 3
 """Lines of each sort that are offered to the budget, beside all that is still to do."""
 MOST_DIRTY, MOST_DECISIONS = 12, 1
-MOST_FILES, TOKENS_OF_FILE = 19, 8
+MOST_FILES, TOKENS_OF_FILE = 20, 8
 """Files, the likeliest, that a start names in all, beside some four that its other lines name and
 that are less likely; and tokens that one costs, its folder's share included."""
 FILES_CHARS = 2_000
