@@ -488,15 +488,12 @@ def test_what_a_task_checked_is_bounded(project: Project) -> None:
     assert project.heads == ["pytest a"]
 
 
-@pytest.mark.parametrize(
-    ("commit", "is_open"),
-    [
-        pytest.param(green("git commit -m x", "[main abc1234] x"), False, id="hooks passed"),
-        pytest.param(green("git commit -qm x"), False, id="quietly"),
-        pytest.param(green("git commit --no-verify -m x", "[main abc1234] x"), True, id="no hooks"),
-        pytest.param(green("git commit -m x", "x" * 500), True, id="nobody knows"),
-    ],
-)
+@pytest.mark.parametrize(("commit", "is_open"), [
+    pytest.param(green("git commit -m x", "[main abc1234] x"), False, id="hooks passed"),
+    pytest.param(green("git commit -qm x"), False, id="quietly"),
+    pytest.param(green("git commit --no-verify -m x", "[main abc1234] x"), True, id="no hooks"),
+    pytest.param(green("git commit -m x", "x" * 500), True, id="nobody knows"),
+])  # fmt: skip
 def test_a_commit_that_gets_through_its_hooks_clears_what_they_check(
     project: Project, commit: Command, is_open: bool
 ) -> None:
@@ -525,14 +522,11 @@ def test_files_changed_since_are_named_but_for_prose(project: Project) -> None:
     assert project.open[0].changed == ("pulled.py", "cart.py")
 
 
-@pytest.mark.parametrize(
-    ("check", "changed"),
-    [
-        (red("cd core/cart && pytest", PYTEST), ("core/cart/a.py",)),
-        (red("pnpm --filter @shop/cart test", VITEST), ("core/cart/a.py",)),
-        (red("pnpm --filter prices test", VITEST), ()),
-    ],
-)
+@pytest.mark.parametrize(("check", "changed"), [
+    (red("cd core/cart && pytest", PYTEST), ("core/cart/a.py",)),
+    (red("pnpm --filter @shop/cart test", VITEST), ("core/cart/a.py",)),
+    (red("pnpm --filter prices test", VITEST), ()),
+])  # fmt: skip
 def test_only_files_where_a_check_ran_are_changed_since(
     project: Project, check: Command, changed: tuple[str, ...]
 ) -> None:
@@ -542,23 +536,20 @@ def test_only_files_where_a_check_ran_are_changed_since(
     assert project.open[0].changed == changed
 
 
-@pytest.mark.parametrize(
-    ("step", "is_open"),
-    [
-        (FileWrite(path="tests/test_cart.py", operation="delete"), False),
-        (FileWrite(path="tests/test_web.py", operation="delete"), True),
-        (green("rm tests/test_cart.py"), False),
-        (green("rm -rf tests"), False),
-        (green("rm -rf build"), True),
-        (green("git reset --hard HEAD~1"), False),
-        (green("git reset --hard"), False),
-        (green("git checkout -q -- ."), False),
-        (green("git restore ."), False),
-        (green("git restore --staged ."), True),
-        (green("git checkout -- docs"), True),
-        (green("cd docs && git checkout -- ."), True),
-    ],
-)
+@pytest.mark.parametrize(("step", "is_open"), [
+    (FileWrite(path="tests/test_cart.py", operation="delete"), False),
+    (FileWrite(path="tests/test_web.py", operation="delete"), True),
+    (green("rm tests/test_cart.py"), False),
+    (green("rm -rf tests"), False),
+    (green("rm -rf build"), True),
+    (green("git reset --hard HEAD~1"), False),
+    (green("git reset --hard"), False),
+    (green("git checkout -q -- ."), False),
+    (green("git restore ."), False),
+    (green("git restore --staged ."), True),
+    (green("git checkout -- docs"), True),
+    (green("cd docs && git checkout -- ."), True),
+])  # fmt: skip
 def test_what_is_gone_is_not_red(project: Project, step: Step, *, is_open: bool) -> None:
     assert bool(project.feed(red("pytest", PYTEST), step).heads) is is_open
 
@@ -757,52 +748,43 @@ FAILED = failure(
 )
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        pytest.param(edit("tests/test_cart.py"), LIKELY, id="the test"),
-        pytest.param(edit("shop/money.py"), LIKELY, id="a file of the output"),
-        pytest.param(edit("shop/user.py", "User.name"), POSSIBLE, id="another file"),
-        pytest.param(edit("pyproject.toml"), POSSIBLE, id="configuration"),
-        pytest.param(edit("README.md"), UNRELATED, id="prose"),
-        pytest.param(edit("docs/notes.txt"), UNRELATED, id="notes"),
-        pytest.param(edit("/home/ana/.plans/a.py"), UNRELATED, id="outside"),
-        pytest.param(command("install", "pip install x"), POSSIBLE, id="nothing is missing"),
-        pytest.param(edit("web/user.ts"), UNRELATED, id="another language"),
-        pytest.param(command("install", "npm install x"), UNRELATED, id="of another language"),
-        pytest.param(command("service", "docker compose up -d"), POSSIBLE, id="a service"),
-        pytest.param(command("fixer", "black ."), UNRELATED, id="a formatter for a test"),
-        pytest.param(command("files", "mv a shop/money.py"), POSSIBLE, id="files"),
-    ],
-)
+@pytest.mark.parametrize(("change", "expected"), [
+    pytest.param(edit("tests/test_cart.py"), LIKELY, id="the test"),
+    pytest.param(edit("shop/money.py"), LIKELY, id="a file of the output"),
+    pytest.param(edit("shop/user.py", "User.name"), POSSIBLE, id="another file"),
+    pytest.param(edit("pyproject.toml"), POSSIBLE, id="configuration"),
+    pytest.param(edit("README.md"), UNRELATED, id="prose"),
+    pytest.param(edit("docs/notes.txt"), UNRELATED, id="notes"),
+    pytest.param(edit("/home/ana/.plans/a.py"), UNRELATED, id="outside"),
+    pytest.param(command("install", "pip install x"), POSSIBLE, id="nothing is missing"),
+    pytest.param(edit("web/user.ts"), UNRELATED, id="another language"),
+    pytest.param(command("install", "npm install x"), UNRELATED, id="of another language"),
+    pytest.param(command("service", "docker compose up -d"), POSSIBLE, id="a service"),
+    pytest.param(command("fixer", "black ."), UNRELATED, id="a formatter for a test"),
+    pytest.param(command("files", "mv a shop/money.py"), POSSIBLE, id="files"),
+])  # fmt: skip
 def test_how_a_change_stands_to_a_failing_test(change: TrackedEdit, expected: int) -> None:
     assert strength(change, FAILED) == expected
 
 
-@pytest.mark.parametrize(
-    ("failed", "change"),
-    [
-        (failure("ruff check .", "ruff"), command("fixer", "ruff check --fix .")),
-        (failure("npx prettier --check .", "prettier"), command("fixer", "npx prettier -w .")),
-    ],
-)
+@pytest.mark.parametrize(("failed", "change"), [
+    (failure("ruff check .", "ruff"), command("fixer", "ruff check --fix .")),
+    (failure("npx prettier --check .", "prettier"), command("fixer", "npx prettier -w .")),
+])  # fmt: skip
 def test_a_formatter_is_likely_to_mend_what_a_linter_finds(
     failed: OpenFailure, change: TrackedEdit
 ) -> None:
     assert strength(change, failed) == LIKELY
 
 
-@pytest.mark.parametrize(
-    ("reason", "change", "expected"),
-    [
-        ("missing", command("install", "pip install pytest"), LIKELY),
-        ("permission", command("files", "chmod +x run.sh"), LIKELY),
-        ("service", command("service", "docker compose up -d"), LIKELY),
-        ("service", command("files", "chmod +x run.sh"), UNRELATED),
-        ("stopped", command("install", "pip install x"), UNRELATED),
-        ("missing", edit("shop/cart.py"), UNRELATED),
-    ],
-)
+@pytest.mark.parametrize(("reason", "change", "expected"), [
+    ("missing", command("install", "pip install pytest"), LIKELY),
+    ("permission", command("files", "chmod +x run.sh"), LIKELY),
+    ("service", command("service", "docker compose up -d"), LIKELY),
+    ("service", command("files", "chmod +x run.sh"), UNRELATED),
+    ("stopped", command("install", "pip install x"), UNRELATED),
+    ("missing", edit("shop/cart.py"), UNRELATED),
+])  # fmt: skip
 def test_what_lets_a_command_start(reason: str, change: TrackedEdit, expected: int) -> None:
     assert strength(change, failure(unstarted=reason)) == expected
 
@@ -813,20 +795,17 @@ def test_a_deleted_folder_is_the_cause_where_a_failing_file_lay_in_it() -> None:
     assert [strength(gone, one) for one in failing] == [LIKELY, POSSIBLE]
 
 
-@pytest.mark.parametrize(
-    ("path", "tests"),
-    [
-        ("tests/test_cart.py", True),
-        ("cart_test.go", True),
-        ("src/cart-total.test.ts", True),
-        ("CartTest.java", True),
-        ("spec/cart_spec.rb", True),
-        ("Shop.Tests/CartTests.cs", True),
-        ("tests/fixtures/prices.json", True),
-        ("src/latest.py", False),
-        ("src/attest.ts", False),
-        ("Makefile", False),
-    ],
-)
+@pytest.mark.parametrize(("path", "tests"), [
+    ("tests/test_cart.py", True),
+    ("cart_test.go", True),
+    ("src/cart-total.test.ts", True),
+    ("CartTest.java", True),
+    ("spec/cart_spec.rb", True),
+    ("Shop.Tests/CartTests.cs", True),
+    ("tests/fixtures/prices.json", True),
+    ("src/latest.py", False),
+    ("src/attest.ts", False),
+    ("Makefile", False),
+])  # fmt: skip
 def test_a_test_is_known_by_its_name_or_folder(path: str, tests: bool) -> None:
     assert is_test(path) is tests

@@ -66,14 +66,11 @@ def test_two_files_and_two_sub_agents_do_not_fold_together(feed: Feed, place: Pl
     assert len(feed(first, place(save(), 2, agent="B"), other).items) == 3
 
 
-@pytest.mark.parametrize(
-    "failed",
-    [
-        pytest.param((FileWrite(path="a.py", error="no"),), id="at once"),
-        pytest.param((Intent(tool="fs_write", of=FileWrite(path="a.py")),
-         Outcome(tool="fs_write", failed=True)), id="in two halves"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("failed", [
+    pytest.param((FileWrite(path="a.py", error="no"),), id="at once"),
+    pytest.param((Intent(tool="fs_write", of=FileWrite(path="a.py")),
+     Outcome(tool="fs_write", failed=True)), id="in two halves"),
+])  # fmt: skip
 def test_a_write_that_failed_changes_and_records_nothing(
     feed: Feed, failed: tuple[AnyBody, ...]
 ) -> None:
@@ -96,14 +93,11 @@ def test_a_created_file_that_is_edited_stays_created(feed: Feed) -> None:
     assert fed.last.subtitle == "create a.py, 2 edits"
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        pytest.param(Prompt(text="now the next thing"), id="prompt"),
-        pytest.param(Commit(hash="abc", subject="x"), id="commit"),
-        pytest.param(Checkout(branch="b"), id="checkout"),
-    ],
-)
+@pytest.mark.parametrize("body", [
+    pytest.param(Prompt(text="now the next thing"), id="prompt"),
+    pytest.param(Commit(hash="abc", subject="x"), id="commit"),
+    pytest.param(Checkout(branch="b"), id="checkout"),
+])  # fmt: skip
 def test_a_turn_of_the_story_ends_a_group(feed: Feed, body: AnyBody) -> None:
     assert feed(save(), body, save()).types.count("file-write") == 2
 
@@ -173,14 +167,11 @@ def test_staging_before_something_else_is_reported_with_it(feed: Feed, command: 
     assert feed(Command(command=command, exit_code=0)).types == ["command"]
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        pytest.param(FileRead(paths=("a.py",)), id="read"),
-        pytest.param(Search(query="total", output="cart.py:3:def total"), id="search-of-code"),
-        pytest.param(Search(query="*.csv", where="files", output="a.csv"), id="search-of-names"),
-    ],
-)
+@pytest.mark.parametrize("body", [
+    pytest.param(FileRead(paths=("a.py",)), id="read"),
+    pytest.param(Search(query="total", output="cart.py:3:def total"), id="search-of-code"),
+    pytest.param(Search(query="*.csv", where="files", output="a.csv"), id="search-of-names"),
+])  # fmt: skip
 def test_looking_around_is_no_observation(feed: Feed, body: AnyBody) -> None:
     assert feed(body).types == []
 
@@ -322,13 +313,10 @@ def test_a_full_report_settles_its_intent(feed: Feed, intent: Intent, body: AnyB
     assert len(feed(intent, body, SessionEnd()).items) == 1
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        pytest.param(ToolUse(tool="t"), id="other-kind"),
-        pytest.param(Command(command="other"), id="other-command"),
-    ],
-)
+@pytest.mark.parametrize("body", [
+    pytest.param(ToolUse(tool="t"), id="other-kind"),
+    pytest.param(Command(command="other"), id="other-command"),
+])  # fmt: skip
 def test_another_report_leaves_an_intent_waiting(feed: Feed, body: AnyBody) -> None:
     fed = feed(Intent(tool="shell", of=Command(command="make")), body)
     assert len(decode(fed.session.state).pending) == 1
