@@ -10,13 +10,11 @@ import re
 
 from msgspec.structs import replace
 
-from observer.commands.check_tools import STATIC
 from observer.core import text
 from observer.core.model import Item, Session, SummaryFields, iso, item_id, item_uuid
 from observer.core.text import ENDS, WIDE_ENDS, distinct, listed, one_line, quoted
 from observer.observations import quoting, session_commits, session_state, todos, turns
 from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, concepts_of, content_hash
-from observer.observations.open_failures import OpenFailure, place_in
 from observer.observations.prompt_injection import clean, suspicion
 from observer.observations.quoting import Form, names
 from observer.observations.session_state import FileState, SessionState
@@ -230,7 +228,9 @@ def _completed(known: SessionState) -> str:
 
 def next_steps(session: Session, known: SessionState) -> str:
     """Return what a session left open: red checks, work that is not committed, planned steps."""
-    red = [one for one in known.failing[::-1] if _is_to_mend(one, known)][:_SHOWN_OF_EACH]
+    # What was committed though it was red was accepted.
+    red = [one for one in known.failing[::-1] if not one.is_rewritten]
+    red = [one for one in red if one.item not in known.accepted][:_SHOWN_OF_EACH]
     said = [
         f"{one.head} failed at {_minute(one.last_ms)}{f': {one.said}' if one.said else ''}"
         f"{f' - {quoted(one.error)}' if one.error else ''}"
@@ -243,21 +243,6 @@ def next_steps(session: Session, known: SessionState) -> str:
         when = f"at {at}" if session.status == "active" else f"when the session ended ({at})"
         said.append(f"{what} {when}: {listed(left, 8)}")
     return _field([*said, *todos.steps_of(known)])
-
-
-def _is_to_mend(one: OpenFailure, known: SessionState) -> bool:
-    """Return True if a red check is the session's to mend, as far as its acts say.
-
-    What was committed though it was red was accepted; what a linter or a type checker says of a
-    file that the session did not write was there before, unless it kept it from committing.
-    """
-    if one.is_rewritten or one.item in known.accepted:
-        return False
-    is_static = all(red.kind in STATIC and red.task != "commit" for red in one.checks)
-    place = place_in(one.error) if is_static else ""
-    return not place or any(
-        path.endswith(place) for path, file in known.files.items() if file.writes
-    )
 
 
 def _minute(at_ms: int) -> str:

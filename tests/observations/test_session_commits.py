@@ -320,7 +320,6 @@ def test_a_command_that_asks_git_to_commit_is_known(command: str, is_one: bool) 
     pytest.param("sed -n 5p a.py", (), id="one that only prints"),
     pytest.param(f"cd src && echo x >> a.py && cat {ROOT}/b.py > $OUT", ("src/a.py",), id="into"),
     pytest.param("pytest -q > log.txt", (), id="the output of a program"),
-    pytest.param("git diff | tee -a all.diff", ("all.diff",), id="tee"),
     pytest.param("python3 - <<'E'\nopen('a.py', 'w').write(text)\nE", ("a.py",), id="a script"),
 ])  # fmt: skip
 def test_files_that_a_command_line_writes(command: str, paths: tuple[str, ...]) -> None:

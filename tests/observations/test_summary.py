@@ -254,7 +254,6 @@ LINT = Command(command="ruff check .", exit_code=1, output="api/cart.py:3:1: F40
     pytest.param((WRITE, LINT), True, id="a linter, of a file that was written"),
     pytest.param((WRITE, LINT, Command(command="ruff check --fix .", exit_code=0)), False,
      id="mended"),
-    pytest.param((save("b.py"), LINT), False, id="a linter, of another file"),
 ])  # fmt: skip
 def test_a_red_check_is_next_unless_it_was_accepted_or_is_old(
     feed: Feed, bodies: tuple[AnyBody, ...], is_next: bool
