@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import orjson
 from msgspec.structs import replace
@@ -31,7 +32,16 @@ from observer.commands.check_runs import BELOW
 from observer.commands.check_tools import STATIC, checker_of
 from observer.commands.command_line import InvocationForm
 from observer.core.model import Item, Link, Recorded, item_id, item_uuid
-from observer.core.text import base_name, counted, distinct, listed, one_line, quoted, relative
+from observer.core.text import (
+    base_name,
+    counted,
+    distinct,
+    is_within,
+    listed,
+    one_line,
+    quoted,
+    relative,
+)
 from observer.core.value import newest
 from observer.observations import drafts, open_failures, project_state
 from observer.observations.drafts import (
@@ -118,17 +128,15 @@ def _with_fix(
     resolved: Sequence[OpenFailure],
 ) -> Step:
     """Return the fix of the failures that a pass has resolved, if a change caused it."""
-    by = {
-        failure.seq: causes_of(known, failure, ran.recorded)
-        for failure in resolved
-        # A commit proves its hooks and nothing else.
-        if not open_failures.is_fixing_task(failure)
-        and (open_failures.is_of_git(failure) or (check is not None and check.base != COMMIT))
-    }
-    edits = {edit.seq: edit for found in by.values() for edit in found}
+    # A commit proves its hooks and nothing else.
+    is_commit = check is None or check.base == COMMIT
+    proven = [one for one in resolved if open_failures.is_of_git(one) or not is_commit]
+    proven = [one for one in proven if not open_failures.is_fixing_task(one)]
+    by = [(one, causes_of(known, one, ran.recorded)) for one in proven]
+    edits = {edit.seq: edit for _, found in by for edit in found}
     if not edits:
         return known, ()
-    failures = [failure for failure in resolved if by.get(failure.seq)]
+    failures = [failure for failure, found in by if found]
     fix = _fix_item(failures, [edits[seq] for seq in sorted(edits)], ran)
     green = (*ran.runs.passed, *filter(None, [check]), *(one.checks[0] for one in resolved))
     fixed = dict.fromkeys((one.base for one in green), fix.id)
@@ -160,25 +168,16 @@ def _instead_of(
 ) -> InvocationForm | None:
     """Return the form of an ended command that works where the failed one did not."""
     recorded, failed = ran.recorded, failure.form
-    if (
-        failed is None
-        or failure.unstarted == "service"  # what was not up says nothing about the words
-        or recorded.session_id != failure.sessions[-1]
-        or failure.root != recorded.root
-        or recorded.event.at_ms - failure.last_ms > WITHIN_MS
-    ):
+    is_own = (recorded.session_id, recorded.root) == (failure.sessions[-1], failure.root)
+    is_late = recorded.event.at_ms - failure.last_ms > WITHIN_MS
+    # What was not up says nothing about the words.
+    if failed is None or failure.unstarted == "service" or is_late or not is_own:
         return None
     if failure.unstarted not in _RAN:
-        others = (
-            one for one in ran.forms if command_line.is_other_form(failed, one, failure.error)
-        )
-        return next(others, None)
-    is_changed = any(
-        failure.last_seq < edit.seq < order_of(recorded)
-        for edit in known.edits
-        if edit.root == recorded.root and not edit.reverted_by
-    )
-    if not ran.result.ok or is_changed:
+        error, is_other = failure.error, command_line.is_other_form
+        return next((one for one in ran.forms if is_other(failed, one, error)), None)
+    live = (edit for edit in known.edits if edit.root == recorded.root and not edit.reverted_by)
+    if not ran.result.ok or any(failure.last_seq < edit.seq < order_of(recorded) for edit in live):
         return None
     return next((one for one in ran.forms if command_line.adds_settings(failed, one)), None)
 
@@ -263,8 +262,7 @@ def strength(edit: TrackedEdit, failure: OpenFailure) -> int:
     name = base_name(edit.path)
     # A failing file is this one, or lies in this folder.
     is_at = path and any(
-        one == path or one.startswith(f"{path}/") or path.endswith(f"/{one}")
-        for one in failure.files
+        is_within(one, [path]) or path.endswith(f"/{one}") for one in failure.files
     )
     if is_at or (name and any(name in text for text in said)):
         return LIKELY
@@ -303,10 +301,9 @@ def causes_of(known: ProjectState, failure: OpenFailure, recorded: Recorded) -> 
 
 
 def _can_count(edit: TrackedEdit, failure: OpenFailure) -> bool:
+    is_retry = edit.kind == "command" and edit.said == failure.head
     if edit.remedy == "fixer":  # unless the check is the fixer
         is_retry = failure.checks[0].is_fixer and failure.head.endswith(edit.said)
-    else:
-        is_retry = edit.kind == "command" and edit.said == failure.head
     return (
         failure.seq < edit.seq
         and not edit.reverted_by
@@ -365,11 +362,7 @@ def _fix_item(
     )
     done = {edit.item: edit.said if edit.kind in _DONE else "" for edit in edits}
     links = [
-        *(
-            link
-            for one in failures
-            for link in _to_runs("fixes", (*one.earlier, one.item), one.head)
-        ),
+        *chain.from_iterable(_to_runs("fixes", (*o.earlier, o.item), o.head) for o in failures),
         *(Link(kind="edit", target=one, excerpt=said) for one, said in done.items()),
         *_to_runs("evidence", (ran.item,), command_line.parse_command_line(ran.body.command).head),
     ]

@@ -169,14 +169,13 @@ def _commit(known: ProjectState, recorded: Recorded, body: Commit, made: Item) -
 
 def _rewrite(known: ProjectState, recorded: Recorded, body: Rewrite, made: Item) -> Step:
     pairs = dict(body.pairs[:_PAIRS])
-    commits = [
-        replace(one, hash=pairs.get(one.hash, one.hash), parent=pairs.get(one.parent, one.parent))
-        for one in known.commits
-        if pairs.get(one.hash) != ""
-    ]
-    after = project_state.map_edits(
-        known, lambda one: replace(one, commit=pairs.get(one.commit, one.commit))
-    )
+
+    def now(old: str) -> str:
+        return pairs.get(old, old)
+
+    left = (one for one in known.commits if now(one.hash) or not one.hash)
+    commits = [replace(one, hash=now(one.hash), parent=now(one.parent)) for one in left]
+    after = project_state.map_edits(known, lambda one: replace(one, commit=now(one.commit)))
     head = known.heads.get(recorded.root, "")
     after = replace(after, commits=tuple({one.hash: one for one in commits}.values()))
     if head in pairs:

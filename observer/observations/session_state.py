@@ -90,21 +90,17 @@ def counted(session: Session, recorded: Recorded) -> Session:
         case events.SessionStart() if event.body.parent_session:
             session = replace(session, parent=one_line(event.body.parent_session, 200))
         case events.Prompt() if shown := first_line(words_of(event.body.text), 300):
-            session = replace(
-                session, prompts=session.prompts + 1, first_prompt=session.first_prompt or shown
-            )
+            first = session.first_prompt or shown
+            session = replace(session, prompts=session.prompts + 1, first_prompt=first)
     if session.ended_ms is not None and event.at_ms <= session.ended_ms:  # from before its end
         return replace(session, last_ms=last_ms)
     return replace(session, status="active", ended_ms=None, last_ms=last_ms)
 
 
-INTENTS = 16
-FILES = 100
-COMMANDS = 30
-ASKS = 24
-SAYINGS = 20
-"""Most commits, searches, delegations, lessons … of one kind that a session keeps."""
-SAYING = 300
+INTENTS, FILES, COMMANDS, ASKS = 16, 100, 30, 24
+"""Most of each that a session keeps."""
+SAYINGS, SAYING = 20, 300
+"""Most commits, customs, lessons … of one kind, and characters of each."""
 SYMBOLS_OF_FILE = 8
 
 
