@@ -168,9 +168,7 @@ def summarize(session: Session) -> Item | None:
         StoreUnavailable: the session's state is of another version; a rebuild recreates it.
     """
     known = session_state.decode(session.state)
-    said = (known.asks, known.plan, known.begun_plan, known.pull, known.decided, known.remembered)
-    done = (known.files, known.commands, known.commits, known.has_searched, known.customs)
-    if not any((*said, *done, known.lists, known.turn and known.turn.reports)):
+    if not _has_substance(known):
         return None
     # Without requests and paths that imitate markup.
     asks = {ask: form for ask, form in known.asks.items() if not suspicion(ask)}
@@ -185,8 +183,6 @@ def summarize(session: Session) -> Item | None:
         next_steps=next_steps(session, known),
     )
     narrative = fields.text
-    did = _SENTENCE_END.split(fields.completed or fields.investigated, 1)[0]
-    otherwise = one_line(did or f"{session.client} session", TITLE)
     only_asks = known.turn is not None and turns.only_asks(known.turn)
     written = [path for path, file in files.items() if file.writes]
     return Item(
@@ -194,7 +190,7 @@ def summarize(session: Session) -> Item | None:
         uuid=item_uuid(f"session-{session.id}-{session.external}", session.started_ms, "summary"),
         kind="summary",
         type="summary",
-        title=clean(title_of(session, known)) or otherwise,
+        title=clean(title_of(session, known)) or _first(session, fields),
         subtitle=one_line(f"{session.client} session, {_STATUS[session.status]}", SUBTITLE),
         narrative=narrative,
         concepts=concepts_of(written[-3:]),
@@ -211,6 +207,17 @@ def summarize(session: Session) -> Item | None:
         created_ms=session.last_ms,
         updated_ms=session.last_ms,
     )
+
+
+def _first(session: Session, fields: SummaryFields) -> str:
+    did = _SENTENCE_END.split(fields.completed or fields.investigated, 1)[0]
+    return one_line(did or f"{session.client} session", TITLE)
+
+
+def _has_substance(known: SessionState) -> bool:
+    said = (known.asks, known.plan, known.begun_plan, known.pull, known.decided, known.remembered)
+    done = (known.files, known.commands, known.commits, known.has_searched, known.customs)
+    return any((*said, *done, known.lists, known.turn and known.turn.reports))
 
 
 def _completed(known: SessionState) -> str:
