@@ -119,18 +119,17 @@ def item_uuid(event_id: str, at_ms: int, slot: Slot = "observation") -> str:
 
 
 class SummaryFields(Value):
-    """The six answers of a session summary; empty where the session said nothing."""
+    """The five answers of a session summary; empty where the session said nothing."""
 
     request: str = ""
     investigated: str = ""
     learned: str = ""
     completed: str = ""
     next_steps: str = ""
-    notes: str = ""
 
     @property
     def text(self) -> str:
-        """All fields but the request and the notes as one text, as it is searched."""
+        """All fields but the request as one text, as it is searched."""
         named = (
             ("Completed", self.completed),
             ("Learned", self.learned),

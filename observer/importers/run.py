@@ -26,7 +26,7 @@ from observer.git.process import git_output
 from observer.importers.source import FoundSession, Problems, SessionSource, events_of, groups
 from observer.ingest.duplicates import LIVE_MS
 from observer.local import client
-from observer.observations.git_commands import printed_commits
+from observer.observations.session_commits import printed_commits
 from observer.projects import detect_place
 from observer.store.database import SqliteStore
 

@@ -50,8 +50,7 @@ from observer.ingest.duplicates import (
 )
 from observer.ingest.projection import Embedder, Projection
 from observer.observations.analysis import EventRecord, result_of
-from observer.observations.git_commands import printed_commits
-from observer.observations.session_commits import written_files
+from observer.observations.session_commits import printed_commits, written_files
 from observer.observations.session_state import SYNTHETIC, continues
 from observer.projects import match_project, missing_roots, new_project, place_name, update_project
 from observer.projects.fs_probe import gone_root, is_same_or_inside, local_spelling

@@ -31,19 +31,18 @@ from observer.core.text import is_within
 from observer.ingest.note_projection import NoteProjection
 from observer.observations import (
     event_text,
-    git_commands,
     project_state,
-    prompts,
+    quoting,
     session_commits,
     session_state,
     turns,
 )
 from observer.observations.analysis import analysis_of
 from observer.observations.drafts import enrichment
-from observer.observations.git_commands import GitOperation
 from observer.observations.note_reducer import OnNote, forgotten
 from observer.observations.project_reducer import ProjectReducer, rewritten, taken_back
 from observer.observations.prompt_injection import suspicion, with_suspicion
+from observer.observations.session_commits import GitOperation
 from observer.observations.session_reducer import Items, SessionReducer
 from observer.observations.session_state import SessionState, begin
 from observer.observations.summary import summarize
@@ -56,7 +55,7 @@ SESSIONS = 100
 """Sessions of a project that are looked at for open work, the last active ones."""
 OLD_MS = 14 * 86_400_000
 """What a session left that ended so long before is not looked for."""
-_OF_COMMITS = frozenset({"reverts", "replaces", "makes"})
+_OF_COMMITS = frozenset({"reverts", "replaces", "makes", "brings"})
 
 
 class OpenWork(NamedTuple):
@@ -213,7 +212,7 @@ class Projection:
                 is_within(path, one.paths) for one in gone for path in left.dirty
             ):
                 self._fold_of(left.session.id).discard(gone)
-        heading = prompts.heading_of(body.text) if isinstance(body, Prompt) else ""
+        heading = quoting.heading_of(body.text) if isinstance(body, Prompt) else ""
         for left in self._left_before(recorded) if heading else ():
             if left.plan == heading:
                 self._fold_of(left.session.id).begin_plan()
@@ -410,7 +409,7 @@ def discarding(whole: Recorded) -> list[GitOperation]:
     if not isinstance(body, Command) or not whole.root:
         return []
     is_ok = analysis_of(whole).result.ok is not False
-    done = git_commands.operations_of(whole, body, is_ok=is_ok)
+    done = session_commits.operations_of(whole, body, is_ok=is_ok)
     return [one for one, _ in done if one.kind in session_commits.DISCARDING]
 
 

@@ -6,7 +6,7 @@ session to observations, and `project_reducer` links those of all sessions of a 
 `summary` describes a session, `note_reducer` a note.
 
 - text of observations: `drafts`, `event_text`, `analysis`
-- a session: `session_state`, `grouping`, `todos`, `session_commits`
+- a session: `session_state`, `session_commits`, `todos`
 - failures and fixes: `project_state`, `open_failures`, `failure_tracker`
-- a conversation: `turns`, `prompts`, `quoting`, `conversation`
+- a conversation: `turns`, `quoting`, `conversation`
 """

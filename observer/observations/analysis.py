@@ -19,22 +19,7 @@ from observer.code.edits import ChangeSummary, summarize_write
 from observer.commands import command_line, outcome
 from observer.commands.ending import exit_code_of
 from observer.commands.result import CommandResult
-from observer.core.events import (
-    AnyBody,
-    Checkout,
-    Command,
-    Commit,
-    Compaction,
-    Custom,
-    Delegation,
-    FileRead,
-    FileWrite,
-    Intent,
-    Outcome,
-    Rewrite,
-    Search,
-    ToolUse,
-)
+from observer.core import events
 from observer.core.model import Place, Recorded
 from observer.core.text import block, one_line
 from observer.core.value import Value
@@ -63,13 +48,10 @@ class EventRecord(Recorded, kw_only=True):
     Prepared, the event is redacted, `place` is what the file system said about its folder, `data`
     the event as JSON ("" where that was not made), and `is_expired` says that it is older than
     such events are kept. `project_id` is set only where a front named the project; the folder then
-    does not matter. Appended, it has the fields of `Recorded` too. `analysis` may be made at any
-    time before it is used. `pending` is the tool call of a result that was paired with it: the
-    event's body is then the call with the result, and `analysis` holds what was derived from the
-    long texts of the call, which were not kept.
-
-    The fields of `Recorded` are a type of their own, since the store and what is exported end
-    there: they know nothing of analyses, and a line of an export cannot bring one.
+    does not matter. Appended, it has the fields of `Recorded`, which are all that is stored and
+    exported. `analysis` may be made at any time before it is used. `pending` is the tool call of a
+    result that was paired with it: the event's body is then the call with the result, and
+    `analysis` holds what was derived from the long texts of the call, which were not kept.
     """
 
     seq: int = 0
@@ -101,62 +83,57 @@ def analysis_of(recorded: Recorded) -> EventAnalysis:
     return analyze(recorded.event.body, where_of(recorded))
 
 
-def analyze(body: AnyBody, where: Where) -> EventAnalysis:
+def analyze(body: events.AnyBody, where: Where) -> EventAnalysis:
     """Return the analysis of an event's body; `where` tells how to show its paths."""
-    if isinstance(body, FileWrite):
+    if isinstance(body, events.FileWrite):
         return EventAnalysis(change=summarize_write(body))
-    if isinstance(body, Command):
-        return EventAnalysis(
-            result=outcome.command_result(
-                body, command_line.parse_command_line(body.command), where.root
-            )
-        )
+    if isinstance(body, events.Command):
+        line = command_line.parse_command_line(body.command)
+        return EventAnalysis(result=outcome.command_result(body, line, where.root))
     draft = _DRAFTERS.get(type(body))
     return EventAnalysis(draft=draft(body, where)) if draft else EventAnalysis()
 
 
 # Any: each function takes the body of its key's type, which a dict's type cannot say.
-_DRAFTERS: dict[type[AnyBody], Callable[[Any, Where], ObservationDraft | None]] = {
-    Search: lambda body, _: event_text.search(body),
-    Delegation: lambda body, _: event_text.delegation(body),
-    Compaction: lambda body, _: event_text.compaction(body),
-    ToolUse: lambda body, _: event_text.tool_use(body),
-    Outcome: lambda body, _: event_text.outcome(body),
-    Commit: event_text.commit,
-    Checkout: lambda body, _: event_text.checkout(body),
-    Rewrite: lambda body, _: event_text.rewrite(body),
-    Custom: event_text.custom,
+_DRAFTERS: dict[type[events.AnyBody], Callable[[Any, Where], ObservationDraft | None]] = {
+    events.Search: lambda body, _: event_text.search(body),
+    events.Delegation: lambda body, _: event_text.delegation(body),
+    events.Compaction: lambda body, _: event_text.compaction(body),
+    events.ToolUse: lambda body, _: event_text.tool_use(body),
+    events.Outcome: lambda body, _: event_text.outcome(body),
+    events.Commit: event_text.commit,
+    events.Checkout: lambda body, _: event_text.checkout(body),
+    events.Rewrite: lambda body, _: event_text.rewrite(body),
+    events.Custom: event_text.custom,
 }
-"""The draft of each kind of event; file writes and commands are grouped first (`grouping`)."""
-
-
-ToolCall = Command | FileWrite | FileRead | Search | ToolUse
-_COMMAND_CHARS = 2000
-_INPUT_CHARS = 500
-_SUBJECTS: dict[type[ToolCall], tuple[str, ...]] = {
-    Command: ("command",),
-    FileWrite: ("path",),
-    FileRead: ("paths",),
-    Search: ("query", "path"),
-    ToolUse: ("tool", "input"),
+"""The draft of each kind of event; file writes and commands are grouped first."""
+ToolCall = events.Command | events.FileWrite | events.FileRead | events.Search | events.ToolUse
+_KEPT: dict[type[ToolCall], tuple[tuple[str, int], ...]] = {
+    events.Command: (("command", 2000), ("description", 200)),
+    events.FileWrite: (("path", 1000), ("operation", 20), ("tool", 100)),
+    events.FileRead: (("paths", 1000), ("lines", 40), ("tool", 100)),
+    events.Search: (("query", 300), ("path", 1000), ("where", 20), ("tool", 100)),
+    events.ToolUse: (("input", 500), ("tool", 100)),
 }
-"""Fields by which a full report is known as that of a call."""
+"""What is kept of a call until its result comes, cut to so many characters."""
+_NOT_SUBJECTS = frozenset({"description", "operation", "lines", "where"})
+"""Fields by which a full report is not known as that of a call."""
+_BLOCKS = frozenset({"command", "input"})
 
 
-def pending_call(recorded: Recorded, intent: Intent) -> PendingTool:
+def pending_call(recorded: Recorded, intent: events.Intent) -> PendingTool:
     """Return the call to keep until its result comes."""
-    asked = intent.of
-    write = asked if isinstance(asked, FileWrite) else None
+    write = intent.of if isinstance(intent.of, events.FileWrite) else None
     return PendingTool(
         origin=origin_of(recorded),
         tool=one_line(intent.tool, 100),
-        call=_kept(asked),
+        call=_kept(intent.of),
         change=summarize_write(write) if write else ChangeSummary(),
         chars=event_text.chars_of(write) if write else 0,
     )
 
 
-def result_of(state: SessionState, outcome: Outcome) -> PendingTool | None:
+def result_of(state: SessionState, outcome: events.Outcome) -> PendingTool | None:
     """Return the pending call that a result belongs to: the oldest of the same tool."""
     tool = one_line(outcome.tool, 100)
     return next((one for one in state.pending if one.tool == tool), None)
@@ -165,10 +142,10 @@ def result_of(state: SessionState, outcome: Outcome) -> PendingTool | None:
 def completed(state: SessionState, recorded: Recorded) -> EventRecord:
     """Return a result completed with its pending call, any other event with its analysis."""
     outcome = recorded.event.body
-    pending = result_of(state, outcome) if isinstance(outcome, Outcome) else None
-    if pending is None or not isinstance(outcome, Outcome):
+    pending = result_of(state, outcome) if isinstance(outcome, events.Outcome) else None
+    if pending is None or not isinstance(outcome, events.Outcome):
         return analyzed(recorded)
-    asked = completed_call(pending, outcome)
+    asked = _completed_call(pending.call, outcome)
     said = analyze(asked, where_of(recorded))
     return replace(
         record_of(recorded),
@@ -185,58 +162,40 @@ def same_as(state: SessionState, body: ToolCall) -> PendingTool | None:
     if not kin:
         return None
     asked = _kept(body)
-    tool = "" if isinstance(asked, Command) else asked.tool
-    named = _SUBJECTS[type(asked)]
+    named = {name for name, _ in _KEPT[type(asked)]} - _NOT_SUBJECTS
+    if not isinstance(asked, events.ToolUse):
+        named.discard("tool")
     same = [
         one for one in kin if all(getattr(one.call, name) == getattr(asked, name) for name in named)
     ]
+    tool = "" if isinstance(asked, events.Command) else asked.tool
     return next(iter(same or [one for one in kin if tool and one.tool == tool]), None)
 
 
-def completed_call(pending: PendingTool, outcome: Outcome) -> ToolCall:
-    """Return a call with its result."""
-    asked = pending.call
-    code = exit_code_of(Command(command="", output=outcome.output, exit_code=outcome.exit_code))
-    failed = (
-        outcome.failed if outcome.failed is not None else (code != 0 if code is not None else None)
+def _completed_call(asked: ToolCall, outcome: events.Outcome) -> ToolCall:
+    code = exit_code_of(
+        events.Command(command="", output=outcome.output, exit_code=outcome.exit_code)
     )
-    if isinstance(asked, Command):
-        return replace(asked, output=outcome.output, exit_code=code, failed=outcome.failed)
-    if isinstance(asked, FileWrite):
-        return replace(asked, error=(outcome.output or "failed") if failed else "")
-    if isinstance(asked, Search):
-        return replace(asked, output=outcome.output)
-    if isinstance(asked, ToolUse):
-        return replace(asked, output=outcome.output, failed=failed)
+    failed = outcome.failed if outcome.failed is not None or code is None else code != 0
+    match asked:
+        case events.Command():
+            return replace(asked, output=outcome.output, exit_code=code, failed=outcome.failed)
+        case events.FileWrite():
+            return replace(asked, error=(outcome.output or "failed") if failed else "")
+        case events.Search():
+            return replace(asked, output=outcome.output)
+        case events.ToolUse():
+            return replace(asked, output=outcome.output, failed=failed)
     return asked
 
 
 def _kept(asked: ToolCall) -> ToolCall:
     """Return a call as it is stored: printable and without long texts."""
-    match asked:
-        case Command():
-            return Command(
-                command=block(asked.command, _COMMAND_CHARS),
-                description=one_line(asked.description, 200),
-            )
-        case FileWrite():
-            return FileWrite(
-                path=one_line(asked.path, 1000),
-                operation=asked.operation,
-                tool=one_line(asked.tool, 100),
-            )
-        case FileRead():
-            return FileRead(
-                paths=tuple(one_line(path, 1000) for path in asked.paths[:20]),
-                lines=one_line(asked.lines, 40),
-                tool=one_line(asked.tool, 100),
-            )
-        case Search():
-            return Search(
-                query=one_line(asked.query, 300),
-                where=asked.where,
-                path=one_line(asked.path, 1000),
-                tool=one_line(asked.tool, 100),
-            )
-        case _:
-            return ToolUse(tool=one_line(asked.tool, 100), input=block(asked.input, _INPUT_CHARS))
+    kept: dict[str, Any] = {}  # fields of several types
+    for name, most in _KEPT[type(asked)]:
+        value = getattr(asked, name)
+        if isinstance(value, tuple):
+            kept[name] = tuple(one_line(each, most) for each in value[:20])
+        else:
+            kept[name] = (block if name in _BLOCKS else one_line)(value, most)
+    return type(asked)(**kept)

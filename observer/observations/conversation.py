@@ -23,11 +23,11 @@ from observer.core.value import Value
 from observer.observations import todos
 from observer.observations.drafts import DECISION, FACT, TITLE, ObservationDraft, item
 from observer.observations.prompt_injection import suspicion
-from observer.observations.prompts import heading_of, names_its_subject
-from observer.observations.quoting import quoted
+from observer.observations.quoting import heading_of, names_its_subject, quoted
 from observer.observations.session_state import SessionState
+from observer.observations.turns import Turn
 
-_SLOTS: tuple[Slot, ...] = ("observation", "arc", "extra")
+_SLOTS: tuple[Slot, ...] = ("observation", "arc", "extra", "summary")
 """Slots for the items of one event."""
 CHOSEN, ANSWERED = "chosen by the person", "answered in the person's own words"
 """Subtitles of an answer to a question."""
@@ -53,43 +53,41 @@ def said_on_refusing(recorded: Recorded) -> tuple[Item, ...]:
         return ()
     calls = (getattr(body, name, "") for name in ("command", "path", "tool"))
     title = one_line("".join(calls), TITLE)
-    made = _decision(recorded, f"{title}: {one_line(said, _TEXT)}", "extra", subtitle=ANSWERED)
-    return (replace(made, title=title),)
+    return (_decision(recorded, title, f"{title}: {one_line(said, _TEXT)}", slot="extra"),)
 
 
 def _error_of(body: AnyBody) -> str:
-    match body:
-        case Command() | ToolUse():
-            text = body.output if body.failed else ""
-        case FileWrite():
-            text = body.error
-        case _:
-            text = ""
+    text = body.error if isinstance(body, FileWrite) else ""
+    if isinstance(body, Command | ToolUse) and body.failed:
+        text = body.output
     return text.replace("\u2019", "'")
 
 
 def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) -> tuple[Item, ...]:
     """Return a decision for each answer of a person to an agent's questions; none for others."""
-    decided = [(each, said) for each in answers_in(body) if not suspicion(said := _chosen(each))]
     # The summary has the last slot of the event that a session begins with.
-    slots = _SLOTS if recorded.seq == recorded.session_id else (*_SLOTS, "summary")
+    slots = [*_SLOTS[: 3 if recorded.seq == recorded.session_id else 4]]
     items = []
-    for slot, (answer, said) in zip(slots, decided, strict=False):
-        # In words that no option has, and that say something.
+    for answer in answers_in(body):
+        chosen = "; ".join(answer.chosen).removesuffix(" (Recommended)")
+        left = ", ".join(label for label, _ in answer.options if label not in answer.chosen)
+        beside = f"\nNot chosen: {left}." if left else ""
+        said = f"{answer.question} {chosen}.{beside}"
+        if suspicion(said) or not slots:
+            continue
+        # Instead of one of several options, in words that say something.
         labels = dict(answer.options)
         own = " ".join(one for one in answer.chosen if one not in labels)
-        how = ANSWERED if names_its_subject(own) else CHOSEN
+        how = ANSWERED if len(labels) > 1 and names_its_subject(own) else CHOSEN
+        made = _decision(
+            recorded, answer.question, said, slot=slots.pop(0), subtitle=how, in_turn=before.turn
+        )
         options = (
             (f"{CHOSEN_MARK if label in answer.chosen else f'not {CHOSEN_MARK}'}{label}", why)
             for label, why in answer.options
         )
-        made = replace(
-            _decision(recorded, said, slot, subtitle=how),
-            title=one_line(answer.question, TITLE),
-            facts=tuple(one_line(": ".join(filter(None, each)), FACT) for each in options),
-            links=_answers(before),
-        )
-        items.append(made)
+        facts = tuple(one_line(": ".join(filter(None, each)), FACT) for each in options)
+        items.append(replace(made, facts=facts))
     return tuple(items)
 
 
@@ -108,37 +106,36 @@ def approved_plan(before: SessionState, recorded: Recorded, body: ToolUse) -> tu
     plan = todos.plan_in(body)
     if not plan or body.failed or suspicion(plan):
         return ()
-    made = _decision(
-        recorded, quoted(plan, _PLAN_CHARS), "observation", subtitle="a plan, approved"
-    )
-    heading = heading_of(plan) or first_line(plan, TITLE)
-    return (replace(made, title=one_line(f"Plan: {heading}", TITLE), links=_answers(before)),)
+    title = f"Plan: {heading_of(plan) or first_line(plan, TITLE)}"
+    said, how = quoted(plan, _PLAN_CHARS), "a plan, approved"
+    return (_decision(recorded, title, said, subtitle=how, in_turn=before.turn),)
 
 
-def _chosen(answer: AnsweredQuestion) -> str:
-    """Return a question and its answer as one statement, then the options not chosen."""
-    chosen = "; ".join(answer.chosen).removesuffix(" (Recommended)")
-    labels = ", ".join(label for label, _ in answer.options if label not in answer.chosen)
-    beside = f"\nNot chosen: {labels}." if labels else ""
-    return f"{answer.question} {chosen}.{beside}"
-
-
-def _answers(before: SessionState) -> tuple[Link, ...]:
-    return (Link(kind="answers", target=item_id(before.turn.origin.seq)),) if before.turn else ()
-
-
-def _decision(recorded: Recorded, said: str, slot: Slot, *, subtitle: str) -> Item:
+def _decision(
+    recorded: Recorded,
+    title: str,
+    said: str,
+    *,
+    slot: Slot = "observation",
+    subtitle: str = ANSWERED,
+    in_turn: Turn | None = None,
+) -> Item:
     draft = ObservationDraft(
         type=DECISION,
-        title=one_line(said, TITLE),
+        title=one_line(title, TITLE),
         subtitle=subtitle,
         narrative=said,
         chars=len(said),
     )
-    event = recorded.event
-    uuid = item_uuid(one_line(event.id, 200), event.at_ms, slot)
-    made = replace(item(draft, recorded), id=item_id(recorded.seq, slot), uuid=uuid)
-    return replace(made, kind="record" if subtitle == CHOSEN else made.kind, author="person")
+    event, made = recorded.event, item(draft, recorded)
+    return replace(
+        made,
+        id=item_id(recorded.seq, slot),
+        uuid=item_uuid(one_line(event.id, 200), event.at_ms, slot),
+        kind="record" if subtitle == CHOSEN else made.kind,
+        author="person",
+        links=(Link(kind="answers", target=item_id(in_turn.origin.seq)),) if in_turn else (),
+    )
 
 
 _TOOLS = word_set(
@@ -212,14 +209,12 @@ def _answer(
 def _given(answers: object, names: tuple[str, ...]) -> list[str]:
     """Return the answers under one of a question's names, from any of the known shapes."""
     if isinstance(answers, list):
-        named = [each for each in answers if isinstance(each, dict)]
         keys = ("id", "question", "questionId", "header")
-        return [
-            said
-            for each in named
-            if any(each.get(key) in names for key in keys if each.get(key))
-            for said in _texts(each)
-        ]
+        rows = (each for each in answers if isinstance(each, dict))
+        ours = (
+            each for each in rows if any(each.get(key) in names for key in keys if each.get(key))
+        )
+        return [said for each in ours for said in _texts(each)]
     if not isinstance(answers, dict):
         return []
     return next((_texts(answers[name]) for name in names if name and name in answers), [])
@@ -228,12 +223,11 @@ def _given(answers: object, names: tuple[str, ...]) -> list[str]:
 def _texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
-    if isinstance(value, list):
-        return [text for each in value for text in _texts(each)]
+    rows = value if isinstance(value, list) else []
     if isinstance(value, dict):
         names = ("answers", "answer", "selected", "selectedOptions", "label", "notes", "freeText")
-        return [text for name in names for text in _texts(value.get(name))]
-    return []
+        rows = [value.get(name) for name in names]
+    return [text for each in rows for text in _texts(each)]
 
 
 def _options(asked: dict[str, Any]) -> Iterator[tuple[str, str]]:

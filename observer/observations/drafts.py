@@ -23,7 +23,7 @@ from msgspec.structs import asdict
 from observer.code.languages import language_of
 from observer.core.events import Commit, Enriched
 from observer.core.model import Enrichment, Item, Link, Recorded, item_id, item_uuid
-from observer.core.text import base_name, distinct, named, one_line
+from observer.core.text import base_name, distinct, named, one_line, word_set
 from observer.core.value import Value
 
 TITLE = 120
@@ -31,18 +31,7 @@ SUBTITLE = 200
 NARRATIVE = 1200
 FACT = 300
 FACTS = 40
-RECORDS = frozenset(
-    [
-        "file-write",
-        "file-read",
-        "command",
-        "research",
-        "tool-use",
-        "delegation",
-        "checkout",
-        "rewrite",
-    ]
-)
+RECORDS = word_set("file-write file-read command research tool-use delegation checkout rewrite")
 """Types of what a tool did: shown in the item of its turn, and found where they are asked for."""
 FAILED = "failed"
 """Category of a command or tool call that failed."""
@@ -143,14 +132,10 @@ def item(
     times: int = 1,
     chars: int = -1,
 ) -> Item:
-    """Return the item of an observation.
+    """Return the item of an observation, of which `recorded` is the newest event.
 
-    Args:
-        draft: its text.
-        recorded: the newest event that it stands for.
-        origin: the first event that it stands for, which gives id, uuid and creation time.
-        times: the number of events that it stands for.
-        chars: the length of all their texts, if not `draft.chars`.
+    `origin` is the first of `times` events that it stands for, and gives id, uuid and creation
+    time; `chars` is the length of all their texts, if not `draft.chars`.
     """
     event = recorded.event
     first = origin or origin_of(recorded)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import orjson
 from msgspec.structs import replace
@@ -28,28 +29,22 @@ from observer.code.languages import PROSE, language_of
 from observer.commands import check_runs, command_line
 from observer.commands.check import CheckIdentity, fix_kind
 from observer.commands.check_runs import BELOW
-from observer.commands.check_tools import checker_of
+from observer.commands.check_tools import STATIC, checker_of
 from observer.commands.command_line import InvocationForm
 from observer.core.model import Item, Link, Recorded, item_id, item_uuid
 from observer.core.text import (
     base_name,
     counted,
     distinct,
+    is_within,
     listed,
     one_line,
     quoted,
     relative,
-    word_set,
 )
 from observer.core.value import newest
-from observer.observations import project_state
+from observer.observations import drafts, open_failures, project_state
 from observer.observations.drafts import (
-    CONCEPTS,
-    FACT,
-    FACTS,
-    NARRATIVE,
-    SUBTITLE,
-    TITLE,
     ItemOrigin,
     ObservationDraft,
     concepts_of,
@@ -57,22 +52,9 @@ from observer.observations.drafts import (
     order_of,
     origin_of,
 )
-from observer.observations.open_failures import (
-    EndedCommand,
-    OpenFailure,
-    after_run,
-    is_fixing_task,
-    is_of_git,
-)
-from observer.observations.project_state import (
-    ALTERNATIVES,
-    Alternative,
-    ProjectState,
-    Step,
-    TrackedEdit,
-)
-from observer.observations.prompts import names_its_subject
-from observer.observations.quoting import names
+from observer.observations.open_failures import EndedCommand, OpenFailure
+from observer.observations.project_state import Alternative, ProjectState, Step, TrackedEdit
+from observer.observations.quoting import names, names_its_subject
 
 TASKS = 40
 WITHIN_MS = 2 * 3_600_000
@@ -82,8 +64,7 @@ COMMIT = "git commit"
 """What is checked by the hooks of a commit that git refused."""
 _HOOK_CHARS = 600
 """Longer output on a refused commit is that of its hooks."""
-_NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit")
-_BYPASSING = word_set("--no-verify -n")
+_BYPASSING = frozenset({"--no-verify", "-n"})
 _RAN = ("", "stopped")
 """Of a command that began to work its words are right: it may lack a setting."""
 
@@ -92,8 +73,8 @@ def with_command(known: ProjectState, ran: EndedCommand) -> Step:
     """Update the state with an ended command, and return the fixes that it completes."""
     if not ran.result.was_run:
         return known, ()
-    kinds = [(part, fix_kind(part)) for part in command_line.simple_commands(ran.body.command)]
-    if remedies := [(part.shown, kind) for part, kind in kinds if kind]:
+    parts = [part for part in command_line.simple_commands(ran.body.command) if fix_kind(part)]
+    if parts:
         remedy = TrackedEdit(
             seq=order_of(ran.recorded),
             item=ran.item,
@@ -101,14 +82,14 @@ def with_command(known: ProjectState, ran: EndedCommand) -> Step:
             branch=ran.branch,
             session=ran.recorded.session_id,
             kind="command",
-            said=one_line("; ".join(said for said, _ in remedies), 200),
-            remedy=remedies[0][1],
+            said=one_line("; ".join(part.shown for part in parts), 200),
+            remedy=fix_kind(parts[0]),
             has_failed=ran.result.ok is False,
         )
         known = project_state.with_edit(known, remedy)
     known, alternatives = _with_alternative(known, ran)
     check = _check_of(ran)
-    left, resolved = after_run(known.failures, ran, check)
+    left, resolved = open_failures.after_run(known.failures, ran, check)
     tasks = newest({**known.tasks, **ran.runs.learned}, TASKS)
     after, fixed = _with_fix(replace(known, failures=left, tasks=tasks), ran, check, resolved)
     return after, (*alternatives, *fixed)
@@ -126,23 +107,18 @@ def _check_of(ran: EndedCommand) -> CheckIdentity | None:
     gits = [part.words for part in able if "git" in part.words[:2]]
     if any("stash" in words[1:3] for words in gits):
         return None  # the check ran without the stashed changes
-    if gits and len(gits) == len(able) and ran.unstarted.reason:
+    if not gits or len(gits) < len(able):
+        tool, cwd = ran.result.tool, recorded.event.cwd
+        return check_runs.check_ran(command, tool, root=recorded.root, cwd=cwd)
+    if ran.unstarted.reason:
         return CheckIdentity(kind="", base=one_line(" ".join(gits[-1]), 300), tool="git")
-    if gits and len(gits) == len(able):
-        commits = [words for words in gits if "commit" in words[1:6]]
-        output, is_ok = ran.body.output, ran.result.ok
-        has_hooks = is_ok or ran.result.tool not in ("", "git") or len(output) > _HOOK_CHARS
-        if not commits or not has_hooks or _NOTHING_TO_COMMIT.search(output):
-            return None
-        # Two sessions may each have a commit that was refused: only its own next one answers it.
-        by = (str(recorded.session_id),)
-        is_checked = _BYPASSING.isdisjoint(commits[-1])
-        return (
-            CheckIdentity(kind="all", base=COMMIT, tool="git", filters=by) if is_checked else None
-        )
-    return check_runs.check_ran(
-        command, ran.result.tool, root=recorded.root, cwd=recorded.event.cwd
-    )
+    commits, output = [words for words in gits if "commit" in words[1:6]], ran.body.output
+    is_of_hooks = ran.result.ok or ran.result.tool not in ("", "git") or len(output) > _HOOK_CHARS
+    if not commits or not is_of_hooks or not _BYPASSING.isdisjoint(commits[-1]):
+        return None
+    # Two sessions may each have a commit that was refused: only its own next one answers it.
+    by = (str(recorded.session_id),)
+    return CheckIdentity(kind="all", base=COMMIT, tool="git", filters=by)
 
 
 def _with_fix(
@@ -152,21 +128,18 @@ def _with_fix(
     resolved: Sequence[OpenFailure],
 ) -> Step:
     """Return the fix of the failures that a pass has resolved, if a change caused it."""
-    by = {
-        failure.seq: causes_of(known, failure, ran.recorded)
-        for failure in resolved
-        # A commit proves its hooks and nothing else.
-        if not is_fixing_task(failure)
-        and (is_of_git(failure) or (check is not None and check.base != COMMIT))
-    }
-    edits = {edit.seq: edit for found in by.values() for edit in found}
+    # A commit proves its hooks and nothing else.
+    is_commit = check is None or check.base == COMMIT
+    proven = [one for one in resolved if open_failures.is_of_git(one) or not is_commit]
+    proven = [one for one in proven if not open_failures.is_fixing_task(one)]
+    by = [(one, causes_of(known, one, ran.recorded)) for one in proven]
+    edits = {edit.seq: edit for _, found in by for edit in found}
     if not edits:
         return known, ()
-    failures = [failure for failure in resolved if by.get(failure.seq)]
-    fix = fix_item(failures, [edits[seq] for seq in sorted(edits)], ran)
-    green = [*ran.runs.passed, *([check] if check else [])]
-    done = dict.fromkeys([*(one.base for one in green), *(one.checks[0].base for one in resolved)])
-    fixed = dict.fromkeys(done, fix.id)
+    failures = [failure for failure, found in by if found]
+    fix = _fix_item(failures, [edits[seq] for seq in sorted(edits)], ran)
+    green = (*ran.runs.passed, *filter(None, [check]), *(one.checks[0] for one in resolved))
+    fixed = dict.fromkeys((one.base for one in green), fix.id)
     after = project_state.map_edits(
         known, lambda one: replace(one, fixed=one.fixed | fixed) if one.seq in edits else one
     )
@@ -183,7 +156,7 @@ def _with_alternative(known: ProjectState, ran: EndedCommand) -> Step:
             replace(one, is_refuted=True) if one.failed.line == form.line else one
             for one in known.alternatives
         )
-        known = known if marked == known.alternatives else replace(known, alternatives=marked)
+        known = replace(known, alternatives=tuple(marked))
     for failure in reversed(known.failures):
         if found := _instead_of(known, failure, ran):
             return _with_pair(known, failure, ran, found)
@@ -195,45 +168,26 @@ def _instead_of(
 ) -> InvocationForm | None:
     """Return the form of an ended command that works where the failed one did not."""
     recorded, failed = ran.recorded, failure.form
-    if (
-        failed is None
-        or failure.unstarted == "service"  # what was not up says nothing about the words
-        or recorded.session_id != failure.sessions[-1]
-        or failure.root != recorded.root
-        or recorded.event.at_ms - failure.last_ms > WITHIN_MS
-    ):
+    is_own = (recorded.session_id, recorded.root) == (failure.sessions[-1], failure.root)
+    is_late = recorded.event.at_ms - failure.last_ms > WITHIN_MS
+    # What was not up says nothing about the words.
+    if failed is None or failure.unstarted == "service" or is_late or not is_own:
         return None
     if failure.unstarted not in _RAN:
-        others = (
-            one for one in ran.forms if command_line.is_other_form(failed, one, failure.error)
-        )
-        return next(others, None)
-    if not ran.result.ok or _changes_since(known, failure, recorded):
+        error, is_other = failure.error, command_line.is_other_form
+        return next((one for one in ran.forms if is_other(failed, one, error)), None)
+    live = (edit for edit in known.edits if edit.root == recorded.root and not edit.reverted_by)
+    if not ran.result.ok or any(failure.last_seq < edit.seq < order_of(recorded) for edit in live):
         return None
     return next((one for one in ran.forms if command_line.adds_settings(failed, one)), None)
-
-
-def _changes_since(
-    known: ProjectState, failure: OpenFailure, recorded: Recorded
-) -> list[TrackedEdit]:
-    return [
-        edit
-        for edit in known.edits
-        if failure.last_seq < edit.seq < order_of(recorded)
-        and not edit.reverted_by
-        and edit.root == recorded.root
-    ]
 
 
 def _with_pair(
     known: ProjectState, failure: OpenFailure, ran: EndedCommand, form: InvocationForm
 ) -> Step:
     failed = failure.form or form
-    same = (
-        one
-        for one in known.alternatives
-        if (one.failed.line, one.worked.line) == (failed.line, form.line)
-    )
+    lines = (failed.line, form.line)
+    same = (one for one in known.alternatives if (one.failed.line, one.worked.line) == lines)
     before = next(same, None) or Alternative(
         failed=failed,
         worked=form,
@@ -245,25 +199,19 @@ def _with_pair(
     pairs = (*before.pairs, (failure.item, ran.item))[-_PAIRS:]
     after = replace(before, times=before.times + 1, pairs=pairs, is_refuted=False)
     kept = [one for one in known.alternatives if one != before]
-    state = replace(
-        known,
-        alternatives=(*kept, after)[-ALTERNATIVES:],
-        failures=tuple(  # the check itself has not passed
-            replace(one, form=None) if one is failure else one
-            for one in known.failures
-            if one is not failure or one.is_red
-        ),
+    left = (  # the check itself has not passed
+        replace(one, form=None) if one is failure else one
+        for one in known.failures
+        if one is not failure or one.is_red
     )
-    return state, (alternative_item(after, ran.recorded),)
+    known = replace(
+        known, alternatives=(*kept, after)[-project_state.ALTERNATIVES :], failures=tuple(left)
+    )
+    return known, (_alternative_item(after, ran.recorded),)
 
 
 UNRELATED, POSSIBLE, LIKELY = 0, 1, 2
 """How likely a change is to have fixed a failure."""
-
-_PROSE_FILE = re.compile(
-    r"(?i)\.(?:adoc|png|jpe?g|svg|gif|pdf|log)$|(?:^|/)(?:LICENSE|NOTICE|CHANGELOG|README)[^/]*$"
-    r"|(?:^|/)(?!requirements|constraints|cmakelists)[^/]*\.txt$"
-)
 _LANGUAGES = {
     language: family
     for family, languages in {
@@ -291,8 +239,8 @@ _FAMILIES = {
     for tool in tools.split()
 }
 """Program -> the family of languages that it checks."""
-_STARTING = (frozenset({"install", "files"}), frozenset({"service"}))
-"""Remedies that let a command start, where a program is missing and where a service is."""
+_STARTING = {"": ("install", "files"), "service": ("service",), "stopped": ()}
+"""Remedies that let a command start, by what it lacks: mostly a program."""
 _STYLE = ("lint", "format")
 """Kinds of checks that formatters and autofixes are made for."""
 
@@ -300,19 +248,21 @@ _STYLE = ("lint", "format")
 def strength(edit: TrackedEdit, failure: OpenFailure) -> int:
     """Return `UNRELATED`, `POSSIBLE` or `LIKELY`: whether a change made a failing check pass."""
     if failure.unstarted:
-        lets_start = (
-            edit.kind == "command" and edit.remedy in _STARTING[failure.unstarted == "service"]
-        )
-        return LIKELY if lets_start and failure.unstarted != "stopped" else UNRELATED
+        starting = _STARTING.get(failure.unstarted, _STARTING[""])
+        return LIKELY if edit.kind == "command" and edit.remedy in starting else UNRELATED
     if edit.kind == "command":
-        return _of_command(edit, failure)
+        checks, runs = map(_FAMILIES.get, (failure.checks[0].tool, edit.said.partition(" ")[0]))
+        is_other = checks and runs and checks != runs
+        if is_other or (edit.remedy == "fixer" and _kinds(failure) == {"test"}):
+            return UNRELATED
+        is_style = edit.remedy == "fixer" and not _kinds(failure).isdisjoint(_STYLE)
+        return LIKELY if is_style else POSSIBLE
     path = relative(edit.path, failure.root) if edit.path else ""
     said = (failure.head, failure.first_error, failure.error, *failure.tests)
     name = base_name(edit.path)
     # A failing file is this one, or lies in this folder.
     is_at = path and any(
-        one == path or one.startswith(f"{path}/") or path.endswith(f"/{one}")
-        for one in failure.files
+        is_within(one, [path]) or path.endswith(f"/{one}") for one in failure.files
     )
     if is_at or (name and any(name in text for text in said)):
         return LIKELY
@@ -320,36 +270,27 @@ def strength(edit: TrackedEdit, failure: OpenFailure) -> int:
 
 
 def _is_checked(path: str, failure: OpenFailure) -> bool:
-    """Return True if a file of the project may be part of what is checked."""
+    """Return True if a file of the project may be part of what is checked: code, or settings."""
     language = language_of(path)
-    if path.startswith(("/", "~")) or language in PROSE or _PROSE_FILE.search(path):
+    if path.startswith(("/", "~")) or not language or language in PROSE:
         return False
     family = _LANGUAGES.get(language, "")
     return not family or _FAMILIES.get(failure.checks[0].tool, family) == family
 
 
-def _of_command(edit: TrackedEdit, failure: OpenFailure) -> int:
-    family, other = map(_FAMILIES.get, (failure.checks[0].tool, edit.said.partition(" ")[0]))
-    if family and other and family != other:
-        return UNRELATED
-    if edit.remedy == "fixer":
-        ran = command_line.simple_commands(failure.head.partition(BELOW)[0])
-        kinds = {checker.kind for part in ran if (checker := checker_of(part.words))}
-        return UNRELATED if kinds == {"test"} else POSSIBLE if kinds.isdisjoint(_STYLE) else LIKELY
-    is_about = any(base_name(name) in edit.said for name in failure.files)
-    return LIKELY if is_about and edit.remedy == "files" else POSSIBLE
+def _kinds(failure: OpenFailure) -> set[str]:
+    """Return what the command that failed judges: tests, types, style."""
+    ran = command_line.simple_commands(failure.head.partition(BELOW)[0])
+    return {checker.kind for part in ran if (checker := checker_of(part.words))}
 
 
 def causes_of(known: ProjectState, failure: OpenFailure, recorded: Recorded) -> list[TrackedEdit]:
     """Return the changes that fixed a failure, oldest first; none if that is unknown.
 
-    Args:
-        known: the project's state.
-        failure: the failure that a check has just resolved.
-        recorded: the event of the pass.
+    `recorded` is the event of the pass that has just resolved it.
     """
     is_own = recorded.session_id in failure.sessions
-    if is_of_git(failure) and not is_own:
+    if open_failures.is_of_git(failure) and not is_own:
         return []  # of two sessions whose commits were refused each answers its own
     rated = [(edit, strength(edit, failure)) for edit in known.edits if _can_count(edit, failure)]
     since = [(edit, rate) for edit, rate in rated if edit.seq > failure.last_seq and rate]
@@ -360,10 +301,9 @@ def causes_of(known: ProjectState, failure: OpenFailure, recorded: Recorded) -> 
 
 
 def _can_count(edit: TrackedEdit, failure: OpenFailure) -> bool:
+    is_retry = edit.kind == "command" and edit.said == failure.head
     if edit.remedy == "fixer":  # unless the check is the fixer
         is_retry = failure.checks[0].is_fixer and failure.head.endswith(edit.said)
-    else:
-        is_retry = edit.kind == "command" and edit.said == failure.head
     return (
         failure.seq < edit.seq
         and not edit.reverted_by
@@ -386,64 +326,69 @@ _DONE = ("command", "undo")
 """Kinds of changes that are named by what was done, not by the file."""
 
 
-def fix_item(
+def _fix_item(
     failures: Sequence[OpenFailure], edits: Sequence[TrackedEdit], ran: EndedCommand
 ) -> Item:
-    """Return the item of a fix, placed at the event of the pass.
+    """Return the item of a fix, placed at the event of the pass; the changes caused that.
 
-    Args:
-        failures: those that the pass resolves.
-        edits: the changes that caused it.
-        ran: the pass.
+    It is a record if only what reads the code found what was mended, and says how; or if no more is
+    known of what was changed than which file, which test, or by which fixer.
     """
+    first = failures[0]
     is_tests = all(edit.kind == "edit" and is_test(edit.path) for edit in edits)
-    changed = f"{'the test was changed: ' if is_tests else ''}{changes_text(edits)}"
+    changed = f"{'the test was changed: ' if is_tests else ''}{_changes_text(edits)}"
     result = f" ({ran.result.said})" if ran.result.said else ""
-    said = f"{_failure(failures[0])}. After {changed}, {ran.head} passes{result}."
+    times, once = (f" {counted(first.runs, 'time')}", "first ") if first.runs > 1 else ("", "")
+    error = f", {once}with {quoted(first.first_error)}" if first.first_error else ""
+    failed = f"{first.head} failed{times}{f' ({first.said})' if first.said else ''}{error}"
+    said = f"{one_line(failed, 500).rstrip('.')}. After {changed}, {ran.head} passes{result}."
+    facts = [f"$ {first.head}"]
+    facts += (f"error: {one.first_error}" for one in failures if one.first_error)
+    facts += (f"then: {one.error}" for one in failures if one.error not in ("", one.first_error))
+    facts += (f"{'' if one.kind in _DONE else 'changed '}{_changes_text([one])}" for one in edits)
+    facts = [*facts[: drafts.FACTS - 1], f"passes: {ran.head}{result}"]
     symbols = distinct((name for edit in edits for name in edit.symbols), 6)
     paths = distinct((edit.path for edit in edits), 40)
-    concepts = (failures[0].checks[0].tool, *concepts_of(paths[:3], symbols))
+    concepts = (first.checks[0].tool, *concepts_of(paths[:3], symbols))
     draft = ObservationDraft(
         type="fix",
-        title=one_line(f"Fixed: {_error(failures[0])}", TITLE),
-        subtitle=one_line(f"{ran.head} passes after {changed}", SUBTITLE),
-        narrative=one_line(said, NARRATIVE),
-        facts=_facts(failures, edits, f"passes: {ran.head}{result}"),
-        concepts=distinct(concepts, CONCEPTS),
+        title=one_line(f"Fixed: {_error(first)}", drafts.TITLE),
+        subtitle=one_line(f"{ran.head} passes after {changed}", drafts.SUBTITLE),
+        narrative=one_line(said, drafts.NARRATIVE),
+        facts=distinct((one_line(fact, drafts.FACT) for fact in facts), drafts.FACTS),
+        concepts=distinct(concepts, drafts.CONCEPTS),
         files_modified=paths,
         signature=next((one.signature for one in failures if one.signature), ""),
     )
-    line = command_line.parse_command_line(ran.body.command).head
+    done = {edit.item: edit.said if edit.kind in _DONE else "" for edit in edits}
     links = [
-        *(link for one in failures for link in _to_runs("fixes", one.items, one.head)),
-        *_to_edits("edit", edits),
-        *_to_runs("evidence", (ran.item,), line),
+        *chain.from_iterable(_to_runs("fixes", (*o.earlier, o.item), o.head) for o in failures),
+        *(Link(kind="edit", target=one, excerpt=said) for one, said in done.items()),
+        *_to_runs("evidence", (ran.item,), command_line.parse_command_line(ran.body.command).head),
     ]
-    made = _fix(draft, ran.recorded, links)
-    # What was changed is known, beside which file, which test, or by a fixer.
     is_said = any(
         (edit.said and edit.remedy != "fixer") or (edit.symbols and not is_test(edit.path))
         for edit in edits
     )
-    return made if is_said else replace(made, kind="record")
+    kinds, made = _kinds(first), _fix(draft, ran.recorded, links)
+    return made if is_said and not (kinds and kinds <= STATIC) else replace(made, kind="record")
 
 
-def alternative_item(found: Alternative, recorded: Recorded) -> Item:
+def _alternative_item(found: Alternative, recorded: Recorded) -> Item:
     """Return the item of a command that works in another form, placed at the first failure."""
     failed, works = found.failed.line, found.worked.line
     met = f"met {counted(found.times, 'time')}"
     error = f" ({quoted(found.error)})" if found.error else ""
-    facts = [f"$ {failed}"]
-    facts += [f"error: {found.error}"] if found.error else []
-    facts += [f"works: {works}", met]
+    said = [f"error: {found.error}"] if found.error else []
+    facts = (f"$ {failed}", *said, f"works: {works}", met)
     draft = ObservationDraft(
         type="fix",
-        title=one_line(f"Use `{one_line(works, 60)}`: `{failed}` does not work here", TITLE),
-        subtitle=one_line(f"`{works}` works where `{failed}` failed", SUBTITLE),
+        title=one_line(f"Use `{one_line(works, 60)}`: `{failed}` does not work here", drafts.TITLE),
+        subtitle=one_line(f"`{works}` works where `{failed}` failed", drafts.SUBTITLE),
         narrative=one_line(
-            f"`{failed}` does not work here{error}; `{works}` does, {met}.", NARRATIVE
+            f"`{failed}` does not work here{error}; `{works}` does, {met}.", drafts.NARRATIVE
         ),
-        facts=tuple(one_line(fact, FACT) for fact in facts),
+        facts=tuple(one_line(fact, drafts.FACT) for fact in facts),
         concepts=found.worked.words[:1],
         signature=found.signature,
     )
@@ -464,31 +409,19 @@ def is_test(path: str) -> bool:
     return bool(_TEST.search(stem) or _IN_TESTS.search(path))
 
 
-def changes_text(edits: Iterable[TrackedEdit]) -> str:
+def _changes_text(edits: Sequence[TrackedEdit]) -> str:
     """Return ``"cart.py (total) and running pip install x"``: what was changed, file by file."""
-    files: dict[str, list[TrackedEdit]] = {}
-    others: list[str] = []
-    for edit in edits:
-        if edit.kind in _DONE:
-            others.append(f"running {edit.said}" if edit.kind == "command" else edit.said)
-        else:
-            files.setdefault(edit.path, []).append(edit)
+    done = [edit for edit in edits if edit.kind in _DONE]
+    others = [f"running {one.said}" if one.kind == "command" else one.said for one in done]
     said = []
-    for path, several in files.items():
+    for path in dict.fromkeys(edit.path for edit in edits if edit.kind not in _DONE):
+        several = [one for one in edits if one.path == path and one.kind not in _DONE]
         became = several[0].said if len(several) == 1 else ""
         symbols = distinct((name for edit in several for name in edit.symbols), 12)
         unsaid = listed([name for name in symbols if name not in became], _SHOWN)
         inside = ": ".join(filter(None, (unsaid, became)))
         said.append(f"{path} ({inside})" if inside else path)
     return listed(distinct((*said, *others), 40), _SHOWN)
-
-
-def _failure(failure: OpenFailure) -> str:
-    times = f" {counted(failure.runs, 'time')}" if failure.runs > 1 else ""
-    said = f" ({failure.said})" if failure.said else ""
-    first = "first with" if failure.runs > 1 else "with"
-    error = f", {first} {quoted(failure.first_error)}" if failure.first_error else ""
-    return one_line(f"{failure.head} failed{times}{said}{error}", 500).rstrip(".")
 
 
 def _error(failure: OpenFailure) -> str:
@@ -500,24 +433,9 @@ def _error(failure: OpenFailure) -> str:
     return f"{failure.head}: {errors[0]}" if errors else f"{failure.head} failed"
 
 
-def _facts(
-    failures: Sequence[OpenFailure], edits: Sequence[TrackedEdit], last: str
-) -> tuple[str, ...]:
-    facts = [f"$ {failures[0].head}"]
-    facts += (f"error: {one.first_error}" for one in failures if one.first_error)
-    facts += (f"then: {one.error}" for one in failures if one.error not in ("", one.first_error))
-    facts += (f"{'' if edit.kind in _DONE else 'changed '}{changes_text([edit])}" for edit in edits)
-    return distinct((one_line(fact, FACT) for fact in (*facts[: FACTS - 1], last)), FACTS)
-
-
 def _to_runs(kind: str, targets: Iterable[int], command: str) -> list[Link]:
     """Return links to runs of a command, with its text, as not all runs are kept as items."""
     return [Link(kind=kind, target=one, excerpt=command) for one in dict.fromkeys(targets)]
-
-
-def _to_edits(kind: str, edits: Iterable[TrackedEdit]) -> list[Link]:
-    said = {edit.item: edit.said if edit.kind in _DONE else "" for edit in edits}
-    return [Link(kind=kind, target=one, excerpt=words) for one, words in said.items()]
 
 
 def _fix(

@@ -3,35 +3,156 @@
 `Remember` creates a note, or replaces the one with the same key or text; `Revise`, `Approve` and
 `Forget` change it; `Undo` reverts the last change that still stands. What another home shares is
 one more version (`Shared`): of two the later is shown, and a deletion is for good.
+
+The text of a note has claims, tags and wiki links. A claim is a list item that states one thing:
+`- [category] text #tag (context)`. A wiki link names a note by title, `[[Title]]`, and may say how
+it relates: `- relation [[Title]] (context)`. Any text can be parsed, and what was formatted is
+parsed to an equal value.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
 import orjson
 from msgspec.structs import replace
 
-from observer.core.events import (
-    Approve,
-    Event,
-    Forget,
-    Layer,
-    Reference,
-    Remember,
-    Revise,
-    Shared,
-    Undo,
-)
+from observer.core import events
+from observer.core.events import Event
 from observer.core.filters import RECORDED_KINDS
 from observer.core.model import FORMERLY, Item, Link, Recorded, item_id, item_uuid, title_key
+from observer.core.note_file import Claim
 from observer.core.text import block, distinct, first_line, one_line
-from observer.observations import note_syntax
+from observer.core.value import Value
 from observer.observations.drafts import TITLE, content_hash
 from observer.observations.prompt_injection import suspicion
+
+MAX_CLAIMS = 500
+"""Most claims of one note."""
+LINE_CHARS = 2_000
+"""A longer line is not a claim."""
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[([^\[\]()]{2,60})\]\s+(\S.*)")
+_CONTEXT = re.compile(r"\(([^()]+)\)\Z")
+_FENCE = re.compile(r"\s{0,3}(```|~~~)")
+
+
+def parse_claims(text: str) -> tuple[Claim, ...]:
+    """Return the claims of a note, in order, without tasks, timecodes, links and code."""
+    found = (claim for line in prose(text) if (claim := _claim(line)))
+    return tuple(islice(found, MAX_CLAIMS))
+
+
+def tags_in(text: str) -> tuple[str, ...]:
+    """Return the `#tags` of a text without `#`, in order, without duplicates and numbers."""
+    words = (word for word in text.split() if word.startswith("#"))
+    parts = (part.strip(".,;:!?()'\"") for word in words for part in word.split("#"))
+    return tuple(dict.fromkeys(part for part in parts if any(map(str.isalpha, part))))
+
+
+def prose(text: str) -> Iterator[str]:
+    """Yield the lines outside of fenced code."""
+    fence = ""
+    for line in text.split("\n"):
+        if mark := _FENCE.match(line):
+            fence = "" if fence == mark[1] else fence or mark[1]
+        elif not fence:
+            yield line
+
+
+def _claim(line: str) -> Claim | None:
+    if len(line) > LINE_CHARS or not (item := _ITEM.fullmatch(line)):
+        return None
+    category, said = map(_spaced, item.groups())
+    # `[x]` marks a task, `[0:30]` a time, and `[!note]` a callout of an editor.
+    if len(category) < 2 or not category[0].isalpha():
+        return None
+    context = ""
+    if (last := _CONTEXT.search(said)) and last.start() and last[1].strip():
+        said, context = said[: last.start()].rstrip(), last[1].strip()
+    return Claim(category=category, text=said, tags=tags_in(said), context=context)
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+MAX_LINKS = 100
+"""Most links of one note."""
+TITLE_CHARS = 200
+_LINK = re.compile(rf"\[\[([^\[\]|#]{{1,{TITLE_CHARS}}})(?:[|#][^\[\]]{{0,{TITLE_CHARS}}})?\]\]")
+_ALONE = re.compile(
+    rf"\s*(?:[-*+]|\d{{1,9}}[.)])\s+(?:([\w-]{{1,60}})|\"([^\"\[\]]{{1,60}})\")\s+"
+    rf"{_LINK.pattern}(?:\s+\(([^()]+)\))?\s*"
+)
+_CONDITION = re.compile(r"\[\[\s")
+_CODE = re.compile(r"`[^`]*`")
+
+
+class WikiLink(Value):
+    """A link by title; `relation` and `context` are given if it is a list item of its own."""
+
+    title: str
+    relation: str = ""
+    context: str = ""
+
+
+def parse_links(text: str) -> tuple[WikiLink, ...]:
+    """Return the links of a text in order, without duplicates, aliases and anchors."""
+    found: dict[tuple[str, str], WikiLink] = {}
+    for line in prose(text) if "[[" in text else ():
+        if "[[" not in line:
+            continue
+        plain = _CODE.sub(" ", line)
+        links = [WikiLink(title=_spaced(title)) for title in _LINK.findall(plain)]
+        if alone := _ALONE.fullmatch(plain):
+            word, words, title, context = (_spaced(part or "") for part in alone.groups())
+            links = [WikiLink(title=title, relation=word or words, context=context)]
+        for link in links:
+            if link.title and len(found) < MAX_LINKS:
+                found.setdefault((title_key(link.title), link.relation), link)
+    return tuple(found.values())
+
+
+_ACT = re.compile(
+    rf"(?<![\w-])(supersedes|replaces|amends):?[ \t]+"
+    rf"(?:(#\d{{1,18}})(?!\w)|memory://([^\s\]]{{1,{TITLE_CHARS}}})|{_LINK.pattern})",
+    re.IGNORECASE,
+)
+
+
+def acts(text: str) -> tuple[Link, ...]:
+    """Return what a note says to do to other notes, which it names by title.
+
+    The keyword stands right before the name: `supersedes #12`, `amends [[Title]]`,
+    `replaces memory://folder/permalink`; `#12` and the end of a permalink are kept as titles.
+    """
+    found: dict[tuple[str, str], Link] = {}
+    for line in prose(text):
+        for keyword, number, permalink, title in _ACT.findall(_CODE.sub(" ", line)):
+            kind = "amends" if keyword.lower() == "amends" else "supersedes"
+            name = number or permalink.rstrip(".,;:!?)").rpartition("/")[2] or title
+            link = Link(kind=kind, title=one_line(name.strip(), TITLE_CHARS))
+            found.setdefault((kind, title_key(name)), link)
+    return tuple(found.values())[:MAX_LINKS]
+
+
+def mentions(text: str) -> tuple[Link, ...]:
+    """Return links to the notes that a prompt or commit message names as `[[Title]]`.
+
+    Conditions of a shell (`[[ -f x ]]`) and lists of numbers are none.
+    """
+    titles = (link.title for link in parse_links(_CONDITION.sub(" ", text)))
+    return tuple(
+        Link(kind="wiki", title=one_line(title, TITLE_CHARS))
+        for title in titles
+        if any(map(str.isalpha, title))
+    )
+
 
 CONTENT_CHARS = 65_536
 METADATA_CHARS = 16_384
@@ -39,12 +160,10 @@ TAGS = 32
 LINKS = 100
 FORMER_TITLES = 20
 EXPLICIT = "explicit"
-
-OnNote = Approve | Forget | Revise | Undo
+OnNote = events.Approve | events.Forget | events.Revise | events.Undo
 """What happens to a note after it was recorded."""
-
 _SYNONYMS = {"": "fact", "general": "fact"}
-_LAYERS: dict[str, Layer] = {"decision": "past", "rejected": "past", "rule": "rule"}
+_LAYERS: dict[str, events.Layer] = {"decision": "past", "rejected": "past", "rule": "rule"}
 
 
 def note_uuid(event_id: str, at_ms: int) -> str:
@@ -55,18 +174,15 @@ def note_uuid(event_id: str, at_ms: int) -> str:
 def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
     """Return the note that a `Remember` event records.
 
-    Args:
-        recorded: the event.
-        existing: the note under the same key, if there is one; the new one keeps its id, uuid and
-            creation time, and takes everything else from the event.
-        owner: who keeps personal notes here; notes of other scopes have no owner.
+    One under the same key that is `existing` gives its id, uuid and creation time, the event all
+    else. `owner` keeps the personal notes here; notes of other scopes have none.
 
     Raises:
         TypeError: the event is of another kind.
     """
     event = recorded.event
     body = event.body
-    if not isinstance(body, Remember):
+    if not isinstance(body, events.Remember):
         raise TypeError(f"not a remember event: {event.id}")
     kind = note_type(body.type)
     made = Item(
@@ -75,7 +191,7 @@ def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
         kind="inference" if kind == "inference" else "note",
         type=kind,
         title="",
-        project_id=project_of(recorded, body),
+        project_id=recorded.project_id if body.scope == "project" else None,
         session_id=recorded.session_id,
         author=event.author,
         owner=owner if body.scope == "personal" else "",
@@ -113,15 +229,15 @@ def versions_of(history: Sequence[Recorded]) -> list[tuple[Recorded, Item]]:
     standing: list[tuple[Recorded, Item]] = []
     for recorded in history:
         body = recorded.event.body
-        if isinstance(body, Undo):
+        if isinstance(body, events.Undo):
             standing = _taken_back(standing, recorded.event)
-        elif isinstance(body, Shared) and body.item is None:
+        elif isinstance(body, events.Shared) and body.item is None:
             at_ms = recorded.event.at_ms
             standing += [(recorded, forgotten(item, at_ms)) for _, item in standing[-1:]]
             break  # whatever is done afterwards
-        elif isinstance(body, Shared):
+        elif isinstance(body, events.Shared):
             _take_in(standing, recorded, body)
-        elif isinstance(body, Remember):
+        elif isinstance(body, events.Remember):
             before = standing[-1][1] if standing else None
             standing.append((recorded, note(recorded, before, owner=body.owner)))
         elif standing:
@@ -139,7 +255,7 @@ def _taken_back(standing: list[tuple[Recorded, Item]], undo: Event) -> list[tupl
         return standing
     *left, (taken_back, gone) = standing
     last, item = left[-1]
-    if isinstance(taken_back.event.body, Forget):
+    if isinstance(taken_back.event.body, events.Forget):
         uuid = note_uuid(undo.id, undo.at_ms)
         left = [(by, replace(each, uuid=uuid)) for by, each in left]
         return [*left[:-1], (last, replace(item, uuid=uuid, person=""))]
@@ -147,7 +263,9 @@ def _taken_back(standing: list[tuple[Recorded, Item]], undo: Event) -> list[tupl
     return [*left[:-1], (last, replace(item, person="", updated_ms=at_ms))]
 
 
-def _take_in(standing: list[tuple[Recorded, Item]], recorded: Recorded, body: Shared) -> None:
+def _take_in(
+    standing: list[tuple[Recorded, Item]], recorded: Recorded, body: events.Shared
+) -> None:
     """Put a version that another home shares where it belongs among those that stand.
 
     Each home has its own order, across homes the later one is shown; the clock of one may be wrong,
@@ -159,22 +277,20 @@ def _take_in(standing: list[tuple[Recorded, Item]], recorded: Recorded, body: Sh
     at = len(standing)
     if standing:
         last, item = standing[-1]
-        is_next = isinstance(last.event.body, Shared) and last.event.body.origin == body.origin
+        is_next = (
+            isinstance(last.event.body, events.Shared) and last.event.body.origin == body.origin
+        )
         moment, last_moment = ((one.updated_ms, one.content_hash) for one in (made, item))
         if not is_next and moment < last_moment:
             at -= 1
     standing.insert(at, (recorded, made))
 
 
-def shared(recorded: Recorded, body: Shared, existing: Item | None) -> Item | None:
+def shared(recorded: Recorded, body: events.Shared, existing: Item | None) -> Item | None:
     """Return the item that another home shares, as it is here; None if that makes none.
 
-    What only a machine knows is this one's; a link may have the uuid of another item as its title.
-
-    Args:
-        recorded: the event.
-        body: its body.
-        existing: the item with its uuid, if there is one; it keeps its id.
+    One with its uuid that is `existing` keeps its id. What only a machine knows is this one's; a
+    link may have the uuid of another item as its title.
     """
     try:
         item = msgspec.convert(body.item, Item)
@@ -206,11 +322,11 @@ def changed(item: Item, recorded: Recorded) -> Item:
     """Return a note after a `Revise`, `Approve` or `Forget`; other events do not change it."""
     event = recorded.event
     match event.body:
-        case Revise():
+        case events.Revise():
             return _revised(item, recorded, event.body)
-        case Approve() if event.author == "person":
+        case events.Approve() if event.author == "person":
             return replace(item, approval="approved", suspicion="", updated_ms=event.at_ms)
-        case Forget():
+        case events.Forget():
             return forgotten(item, event.at_ms)
     return item
 
@@ -246,7 +362,7 @@ def label_of(name: str) -> str:
     return one_line(_composed(name), 200)
 
 
-def layer_of(kind: str) -> Layer:
+def layer_of(kind: str) -> events.Layer:
     """Return the default layer of a type of note: `past` for decisions, `rule` for rules."""
     return _LAYERS.get(kind, "state")
 
@@ -257,21 +373,16 @@ def tags_of(names: Sequence[str]) -> tuple[str, ...]:
     return distinct((name.lstrip("#").strip().lower() for name in spelled), TAGS)
 
 
-def project_of(recorded: Recorded, body: Remember) -> int | None:
-    """Return the project of a note; None for personal and team notes."""
-    return recorded.project_id if body.scope == "project" else None
-
-
-def references_of(item: Item) -> tuple[Reference, ...]:
+def references_of(item: Item) -> tuple[events.Reference, ...]:
     """Return the links of a note that were made by id."""
     return tuple(
-        Reference(kind=link.kind, item=link.target, hash=link.hash, excerpt=link.excerpt)
+        events.Reference(kind=link.kind, item=link.target, hash=link.hash, excerpt=link.excerpt)
         for link in item.links
         if link.target
     )
 
 
-def _merged_note(made: Item, existing: Item, body: Remember) -> Item:
+def _merged_note(made: Item, existing: Item, body: events.Remember) -> Item:
     """Return a note whose text was remembered again: fields that are not given stay."""
     is_typed = made.type != note_type("")
     is_to_come = (existing.expires_ms or 0) > made.updated_ms
@@ -311,7 +422,7 @@ def _headed(content: str) -> str:
     return title_of(first_line(content, TITLE))
 
 
-def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
+def _revised(item: Item, recorded: Recorded, body: events.Revise) -> Item:
     kind = item.type if body.type is None else note_type(body.type)
     given: dict[str, Any] = {  # fields of several types
         "category": None if body.category is None else label_of(body.category),
@@ -347,9 +458,7 @@ def _after(before: Item, at_ms: int) -> int:
 
 def _with_text(item: Item, title: str, content: str) -> Item:
     """Return a note with a title and text, and with all fields that are derived from them."""
-    wiki = (
-        Link(kind="wiki", title=title_of(link.title)) for link in note_syntax.parse_links(content)
-    )
+    wiki = (Link(kind="wiki", title=title_of(link.title)) for link in parse_links(content))
     explicit = (link for link in item.links if link.target)
     return replace(
         item,
@@ -357,7 +466,7 @@ def _with_text(item: Item, title: str, content: str) -> Item:
         subtitle=item.category,
         narrative=content,
         concepts=item.tags,
-        links=(*explicit, *note_syntax.acts(content), *wiki),
+        links=(*explicit, *acts(content), *wiki),
         content_hash=content_hash(content),
         discovery_tokens=-(-len(content) // 4),
     )
@@ -392,7 +501,7 @@ def _same_words(item: Item, other: Item) -> bool:
     )
 
 
-def _explicit(references: Sequence[Reference], own: int) -> tuple[Link, ...]:
+def _explicit(references: Sequence[events.Reference], own: int) -> tuple[Link, ...]:
     """Return links by id without duplicates and without a link to the note itself."""
     different: dict[tuple[str, int], Link] = {}
     for each in references:

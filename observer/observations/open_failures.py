@@ -28,7 +28,7 @@ from observer.commands.result import CommandResult
 from observer.core.events import Command
 from observer.core.model import UNASSIGNED, Recorded
 from observer.core.patterns import lazy_pattern
-from observer.core.text import distinct, is_within, relative
+from observer.core.text import distinct, is_within, relative, word_set
 from observer.core.value import Value
 from observer.observations.drafts import ItemOrigin, order_of, origin_of
 
@@ -40,9 +40,9 @@ FORGOTTEN_MS = 7 * 86_400_000
 """A failure that was not seen for so long is dropped."""
 _SAME_SIZE = 0.8
 """Share of a failing run's tests that a run of unknown scope must pass to count as covering it."""
+_PACKAGES = word_set("filter F w workspace p package") | {"in package"}
+"""Filters of checks by which a package is chosen: only in a folder of its name is it known."""
 _PLACE = lazy_pattern(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
-
-
 FILES = 30
 """Most files kept of one output."""
 _PATH = re.compile(
@@ -54,7 +54,10 @@ _FOREIGN = re.compile(
 
 
 class OpenFailure(Value):
-    """A command that failed when it ran last; `is_red` if that proves a check of the project red.
+    """A command that failed when it ran last.
+
+    It `is_red` while that proves a check of the project red: until what it was about is deleted or
+    given up. What passes in its place may then still be worth knowing.
 
     A pass of any of its `checks` clears it: the command's own, and those that its task ran. `tests`
     are the failing tests that have not passed since, if all are known; `failing` those that the
@@ -65,9 +68,8 @@ class OpenFailure(Value):
     sequence number `tried` did not change how it fails. `changed` are the files changed since.
     `is_unread` holds if it was run since and nothing shows how that ended, `is_rewritten` if a
     formatter or fixer has since rewritten what it checks: only its next run shows what is left.
-    `is_void` once what it was about was deleted or given up: it is not red, and what passes in its
-    place may be worth knowing. `unstarted` is the reason if the command could not do its work,
-    which says nothing about the code; `form` is the command as typed.
+    `unstarted` is the reason if the command could not do its work, which says nothing about the
+    code; `form` is the command as typed.
     """
 
     checks: tuple[CheckIdentity, ...]
@@ -93,7 +95,6 @@ class OpenFailure(Value):
     changed: tuple[str, ...] = ()
     is_unread: bool = False
     is_rewritten: bool = False
-    is_void: bool = False
     seq: int = 0
     last_seq: int = 0
     tried: int = 0
@@ -101,16 +102,6 @@ class OpenFailure(Value):
     unstarted: str = ""
     form: InvocationForm | None = None
     origin: ItemOrigin | None = None
-
-    @property
-    def holds(self) -> bool:
-        """Whether a check of the project is red by it, as far as is known."""
-        return self.is_red and not self.is_void
-
-    @property
-    def items(self) -> tuple[int, ...]:
-        """The observations of its failures, oldest first."""
-        return (*self.earlier, self.item)
 
 
 class EndedCommand(NamedTuple):
@@ -128,24 +119,18 @@ class EndedCommand(NamedTuple):
     unstarted: NotStarted
 
     @property
-    def at_ms(self) -> int:
-        """When it ended."""
-        return self.recorded.event.at_ms
-
-    @property
     def head(self) -> str:
         """The command that failed, else the line's head, and where it ran below the root."""
-        return self.runs.head or check_runs.located_head(
-            self.body.command, root=self.recorded.root, cwd=self.recorded.event.cwd
-        )
+        root, cwd = self.recorded.root, self.recorded.event.cwd
+        return self.runs.head or check_runs.located_head(self.body.command, root=root, cwd=cwd)
 
     @property
     def forms(self) -> tuple[InvocationForm, ...]:
         """The simple commands of the line that do something."""
-        folder = check_runs.folder_of(
-            simple_commands(self.body.command), self.recorded.root, self.recorded.event.cwd
-        )
-        return command_line.forms_of(self.body.command, folder=folder)
+        command, recorded = self.body.command, self.recorded
+        parts = simple_commands(command)
+        folder = check_runs.folder_of(parts, recorded.root, recorded.event.cwd)
+        return command_line.forms_of(command, folder=folder)
 
     @property
     def has_run(self) -> bool:
@@ -175,14 +160,9 @@ def ended_command(
 OpenFailures = tuple[OpenFailure, ...]
 
 
-class AfterRun(NamedTuple):
-    """What fails after a command, and what its pass resolved."""
-
-    left: OpenFailures
-    resolved: Sequence[OpenFailure]
-
-
-def after_run(known: OpenFailures, ended: EndedCommand, own: CheckIdentity | None) -> AfterRun:
+def after_run(
+    known: OpenFailures, ended: EndedCommand, own: CheckIdentity | None
+) -> tuple[OpenFailures, Sequence[OpenFailure]]:
     """Return what fails after a command has ended, and what its pass resolved.
 
     `own` is what the line ran, known as a check of the project or not; None for nothing.
@@ -198,17 +178,16 @@ def after_run(known: OpenFailures, ended: EndedCommand, own: CheckIdentity | Non
         # Of `lint:fix` the linter decides.
         if not (is_fixing_task(new) and any(_is_same(new, one) for one in left)):
             left = _with_failure(left, new)
-    left = [
-        replace(one, changed=(), is_unread=True)
-        if one.branch == ended.branch
-        and any(check.covers(again, red) for again in ended.runs.unread for red in one.checks)
-        else one
-        for one in left
-    ]
-    fresh = [one for one in left if ended.at_ms - one.last_ms <= FORGOTTEN_MS]
-    sorts = ([one for one in fresh if one.is_red is sort][-MOST:] for sort in (False, True))
-    bounded = tuple(sorted((one for sort in sorts for one in sort), key=lambda one: one.last_seq))
-    return AfterRun(bounded, [one for one, after in kept if after is None])
+    sorts: dict[bool, list[OpenFailure]] = {True: [], False: []}
+    for one in left:
+        pairs = ((again, red) for again in ended.runs.unread for red in one.checks)
+        is_again = one.branch == ended.branch and any(check.covers(*pair) for pair in pairs)
+        if ended.recorded.event.at_ms - one.last_ms <= FORGOTTEN_MS:
+            kept_one = replace(one, changed=(), is_unread=True) if is_again else one
+            sorts[one.is_red].append(kept_one)
+    bounded = [one for sort in sorts.values() for one in sort[-MOST:]]
+    bounded.sort(key=lambda one: one.last_seq)
+    return tuple(bounded), [one for one, after in kept if after is None]
 
 
 def is_of_git(one: OpenFailure) -> bool:
@@ -221,46 +200,54 @@ def is_fixing_task(one: OpenFailure) -> bool:
     return one.checks[0].is_fixer and one.checks[0].is_task and not one.unstarted
 
 
-def after_change(known: OpenFailures, root: str, path: str) -> OpenFailures:
-    """Return the failures after a file was written, or deleted."""
-    if language_of(path) in PROSE:
-        return known
-    return tuple(
-        replace(one, changed=distinct((path, *one.changed), CHANGED)) if one.root == root else one
-        for one in known
-    )
+def after_change(known: OpenFailures, root: str, paths: Sequence[str]) -> OpenFailures:
+    """Return the failures after files were written, or deleted."""
+    code = [path for path in reversed(paths) if language_of(path) not in PROSE] if known else ()
+    left = []
+    for one in known:
+        near = [path for path in code if any(_is_below(path, red) for red in one.checks)]
+        changed = distinct((*near, *one.changed), CHANGED) if one.root == root else one.changed
+        left.append(one if changed == one.changed else replace(one, changed=changed))
+    return tuple(left)
+
+
+def _is_below(path: str, red: CheckIdentity) -> bool:
+    """Return True if a file lies where a check ran: in its folder, or in that of its package."""
+    chosen = (one.partition("=") for one in red.filters)
+    packages = {name.rpartition("/")[2] for by, _, name in chosen if by in _PACKAGES}
+    return is_within(path, {red.folder} - {""}) and packages <= {*path.split("/")[:-1]}
 
 
 def after_removal(known: OpenFailures, root: str, paths: Collection[str]) -> OpenFailures:
     """Return the failures after files or folders were deleted: what was about them is not red."""
     gone = [path for path in paths if path]
-    return tuple(
-        replace(one, is_void=True)
+    void = [
+        one
+        for one in known
         if gone
         and one.root == root
         and (files := files_of(one))
         and all(is_within(path, gone) for path in files)
-        else one
-        for one in known
-    )
+    ]
+    return tuple(replace(one, is_red=False) if one in void else one for one in known)
 
 
 def after_commit(
     known: OpenFailures, branch: str, hooks: Collection[CheckIdentity]
 ) -> OpenFailures:
     """Return the open failures after a person's commit, without those that its hooks check."""
-    return tuple(
+    checked = [
         one
         for one in known
-        if one.branch != branch
-        or not any(check.is_same_checker(hook, red) for hook in hooks for red in one.checks)
-    )
+        if any(check.is_same_checker(hook, red) for hook in hooks for red in one.checks)
+    ]
+    return tuple(one for one in known if one.branch != branch or one not in checked)
 
 
 def without_work(known: OpenFailures, root: str, branch: str) -> OpenFailures:
     """Return the failures after the changes of a work tree were discarded: none of it is red."""
     return tuple(
-        replace(one, is_void=True) if (one.root, one.branch) == (root, branch) else one
+        replace(one, is_red=False) if (one.root, one.branch) == (root, branch) else one
         for one in known
     )
 
@@ -270,15 +257,12 @@ def worth_showing(
 ) -> list[OpenFailure]:
     """Return the failures that probably still hold, newest first, each check once.
 
-    Args:
-        known: the open failures of a project.
-        now_ms: the present time.
-        shown: work tree -> the branch checked out there; failures of other branches are left out.
-            If it is empty, no branch is left out.
+    `shown` is the branch that is checked out in each work tree; failures of others are left out,
+    unless it is empty.
     """
     found: list[OpenFailure] = []
     for one in sorted(known, key=lambda one: -one.last_ms):
-        is_here = one.holds and (not shown or one.branch in shown.values())
+        is_here = one.is_red and (not shown or one.branch in shown.values())
         is_known = now_ms - one.last_ms <= FORGOTTEN_MS and not one.is_rewritten
         pairs = [(a, b) for other in found for a in one.checks for b in other.checks]
         is_said = any(check.covers(a, b) or check.covers(b, a) for a, b in pairs)
@@ -299,20 +283,15 @@ def _after_passes(
     if is_others or one.branch != ended.branch:
         return one
     if not one.is_red:
-        is_mine = ran is not None and one.root == recorded.root
-        return (
-            None
-            if ran and is_mine and check.answers(ran, one.checks[0], one.tests, one.place)
-            else one
-        )
+        ran = ran if one.root == recorded.root else None
+        is_over = ran and check.answers(ran, one.checks[0], one.tests, one.place)
+        return None if is_over else one
     for green in ended.runs.passed:
         if green.is_fixer and not any(red.is_fixer for red in one.checks):
             # It says nothing of what it could not rewrite.
             is_at = bool(one.place) and check.selects_test(green, one.place)
-            is_rewritten = one.is_rewritten or any(
-                check.covers(green, red) or (is_at and check.is_comparable(green, red))
-                for red in one.checks
-            )
+            sees = check.is_comparable if is_at else check.covers
+            is_rewritten = one.is_rewritten or any(sees(green, red) for red in one.checks)
             one = replace(one, is_rewritten=is_rewritten)
             continue
         if any(_clears(green, red, one, ended) for red in one.checks):
@@ -387,10 +366,8 @@ def _continued(new: OpenFailure, one: OpenFailure, *, is_same: bool) -> OpenFail
     Where an earlier session left the check red and its cause is another one now, it is a new one.
     """
     sessions = tuple(dict.fromkeys((*one.sessions, *new.sessions)))[-SESSIONS:]
-    if one.tests and new.failing:
-        fails_alike = set(one.tests) == set(new.tests or new.failing)
-    else:
-        fails_alike = (new.error or one.error, new.said) == (one.error, one.said)
+    items = (*one.earlier, one.item)
+    fails_alike = (new.error or one.error, new.said) == (one.error, one.said)
     if not is_same or not (fails_alike or new.sessions[0] in one.sessions):
         return replace(new, sessions=sessions)
     return replace(
@@ -398,7 +375,7 @@ def _continued(new: OpenFailure, one: OpenFailure, *, is_same: bool) -> OpenFail
         since_ms=one.since_ms,
         seq=one.seq,
         origin=one.origin,
-        earlier=(*one.items[:1], *one.items[1:][-ITEMS:]),
+        earlier=(*items[:1], *items[1:][-ITEMS:]),
         sessions=sessions,
         runs=one.runs + 1,
         said=new.said or one.said,
@@ -422,8 +399,8 @@ def _new_failure(ended: EndedCommand, checks: tuple[CheckIdentity, ...]) -> Open
         head=ended.head,
         root=recorded.root,
         branch=ended.branch,
-        since_ms=ended.at_ms,
-        last_ms=ended.at_ms,
+        since_ms=ended.recorded.event.at_ms,
+        last_ms=ended.recorded.event.at_ms,
         item=ended.item,
         sessions=(recorded.session_id,),
         is_red=bool(ended.runs.failed),
@@ -464,11 +441,5 @@ def files_named_in(output: str, *, root: str, cwd: str) -> tuple[str, ...]:
     Only names with the extension of a known language count, and none of installed packages.
     """
     found = (match.group().lstrip("([-") for match in _PATH.finditer(plain_output(output)))
-    return distinct(
-        (
-            relative(name, root, cwd)
-            for name in found
-            if language_of(name) and not _FOREIGN.search(name)
-        ),
-        FILES,
-    )
+    named = (name for name in found if language_of(name) and not _FOREIGN.search(name))
+    return distinct((relative(name, root, cwd) for name in named), FILES)

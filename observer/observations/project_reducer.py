@@ -21,25 +21,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from observer.commands import command_line
-from observer.commands.check_tools import STATIC, checker_of
 from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.routes import Order
 from observer.core.text import distinct, is_within, one_line, relative
-from observer.observations import failure_tracker, git_commands, open_failures, project_state
+from observer.core.value import newest
+from observer.observations import failure_tracker, open_failures, project_state, session_commits
 from observer.observations.analysis import analysis_of
-from observer.observations.drafts import FAILED, order_of, where_of
-from observer.observations.failure_tracker import ALTERNATIVE
-from observer.observations.git_commands import GitOperation
-from observer.observations.project_state import (
-    DROPPED,
-    Items,
-    ProjectState,
-    Step,
-    TrackedCommit,
-    TrackedEdit,
-)
+from observer.observations.drafts import FAILED, REPEATS, order_of
+from observer.observations.project_state import ProjectState, Step, TrackedCommit, TrackedEdit
+from observer.observations.session_commits import GitOperation
 
 _PULLED = 50
 _HOOKS = ("|git commit",)
@@ -68,7 +59,7 @@ class ProjectReducer:
             self._state = replace(self._state, is_out_of_order=True)
         return is_late
 
-    def add(self, recorded: Recorded, made: Items) -> Items:
+    def add(self, recorded: Recorded, made: project_state.Items) -> project_state.Items:
         """Add the next event, as `SessionReducer.add_paired` returned it, and its observations.
 
         Returns:
@@ -89,10 +80,9 @@ class ProjectReducer:
 
     def changed_state(self) -> bytes | None:
         """Return the state with everything added so far, encoded; None if it has not changed."""
-        heard, imported, stored = self._order.heard_ms, self._order.imported_ms, self._stored
-        if self._state is stored and (heard, imported) == (stored.heard_ms, stored.imported_ms):
-            return None
-        return project_state.encode(replace(self._state, heard_ms=heard, imported_ms=imported))
+        order = self._order
+        now = replace(self._state, heard_ms=order.heard_ms, imported_ms=order.imported_ms)
+        return project_state.encode(now) if now != self._stored else None
 
 
 def _with_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
@@ -107,7 +97,7 @@ def _with_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
     if before == branch:
         return project_state.with_head(known, root, head) if head else known
     if isinstance(body, Command) and not is_same:
-        done = git_commands.operations_of(recorded, body, is_ok=True)
+        done = session_commits.operations_of(recorded, body, is_ok=True)
         is_same = any(one.kind == "branch" and one.target == branch for one, _ in done)
     return project_state.with_branch(known, root, branch, head, is_same=is_same)
 
@@ -115,40 +105,41 @@ def _with_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
 def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item) -> Step:
     if body.error:
         return known, ()
-    where, change = where_of(recorded), analysis_of(recorded).change
-    path = relative(body.path, where.root, where.cwd)
-    known = _with_changes(known, where.root, [path])
+    root, change = recorded.root, analysis_of(recorded).change
+    path = relative(body.path, root, recorded.event.cwd)
+    left = open_failures.after_change(known.failures, root, [path])
     if body.operation == "delete":
-        left = open_failures.after_removal(known.failures, where.root, [path])
-        known = replace(known, failures=left)
+        left = open_failures.after_removal(left, root, [path])
     edit = TrackedEdit(
         seq=order_of(recorded),
         item=made.id,
-        root=where.root,
-        branch=known.branches[where.root],
+        root=root,
+        branch=known.branches[root],
         session=recorded.session_id,
         path=path,
         said=change.became,
         symbols=distinct(change.symbols, _SYMBOLS),
         is_new=body.operation == "create",
     )
-    return project_state.with_edit(known, edit), ()
-
-
-def _with_changes(known: ProjectState, root: str, paths: Iterable[str]) -> ProjectState:
-    left = known.failures
-    for path in paths if left else ():
-        left = open_failures.after_change(left, root, path)
-    return replace(known, failures=left)
+    return project_state.with_edit(replace(known, failures=left), edit), ()
 
 
 def _commit(known: ProjectState, recorded: Recorded, body: Commit, made: Item) -> Step:
     root = recorded.root
     reverted = distinct(_REVERTS.findall(body.message), _PAIRS)
     links = [Link(kind="reverts", title=title) for title in reverted]
+    brought = "".join(body.parents[1:2])[:64]
+    is_repeated = brought and known.subjects.get(brought, "").startswith(made.title.rstrip("…"))
+    if is_repeated:  # a merge of one commit, by a forge: that one says the same
+        made = replace(made, kind="record", category=REPEATS)
+        links.append(Link(kind="brings", title=brought))
+    subjects = {**known.subjects, body.hash[:64]: one_line(body.subject, 200)}
+    known = replace(known, subjects=newest(subjects, project_state.COMMITS))
     if body.action == "import":
-        after = _with_changes(known, root, [file.path for file in body.files[:_PULLED]])
-        return after, (replace(made, links=tuple(links)),) if links else ()
+        pulled = [file.path for file in body.files[:_PULLED]]
+        left = open_failures.after_change(known.failures, root, pulled)
+        known = replace(known, failures=left)
+        return known, (replace(made, links=tuple(links)),) if links else ()
     if recorded.session_id is None:  # a person, whose hooks have passed
         hooks = [one for key, checks in known.tasks.items() if key in _HOOKS for one in checks]
         left = open_failures.after_commit(known.failures, known.branches[root], hooks)
@@ -164,15 +155,10 @@ def _commit(known: ProjectState, recorded: Recorded, body: Commit, made: Item) -
     )
     hashes = tuple(reverted)
     # Reverting what had reverted edits brings them back.
-    restored = [
-        one for one in known.edits if one.reverted_by and one.reverted_by.startswith(hashes)
-    ]
+    restored = [one for one in known.edits if one.reverted_by.startswith(hashes)]
     after = project_state.with_reverted(known, restored, "")
-    taken = [
-        one
-        for one in after.edits
-        if one.commit and not one.reverted_by and one.commit.startswith(hashes)
-    ]
+    live = [one for one in after.edits if not one.reverted_by]
+    taken = [one for one in live if one.commit.startswith(hashes)]
     made = replace(made, links=(*made.links, *links)) if links else made
     after, items = _with_undone(
         after, recorded, taken, made, f"reverted in {commit.hash[:10]}", reverted_by=commit.hash
@@ -183,14 +169,13 @@ def _commit(known: ProjectState, recorded: Recorded, body: Commit, made: Item) -
 
 def _rewrite(known: ProjectState, recorded: Recorded, body: Rewrite, made: Item) -> Step:
     pairs = dict(body.pairs[:_PAIRS])
-    commits = [
-        replace(one, hash=pairs.get(one.hash, one.hash), parent=pairs.get(one.parent, one.parent))
-        for one in known.commits
-        if pairs.get(one.hash) != ""
-    ]
-    after = project_state.map_edits(
-        known, lambda one: replace(one, commit=pairs.get(one.commit, one.commit))
-    )
+
+    def now(old: str) -> str:
+        return pairs.get(old, old)
+
+    left = (one for one in known.commits if now(one.hash) or not one.hash)
+    commits = [replace(one, hash=now(one.hash), parent=now(one.parent)) for one in left]
+    after = project_state.map_edits(known, lambda one: replace(one, commit=now(one.commit)))
     head = known.heads.get(recorded.root, "")
     after = replace(after, commits=tuple({one.hash: one for one in commits}.values()))
     if head in pairs:
@@ -203,8 +188,9 @@ def _rewrite(known: ProjectState, recorded: Recorded, body: Rewrite, made: Item)
 def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item) -> Step:
     result, root = analysis_of(recorded).result, recorded.root
     after, undone = known, dict[int, Item]()
-    for operation, how in git_commands.operations_of(recorded, body, is_ok=result.ok is not False):
-        after = _without_given_up(after, recorded, operation)
+    for operation, how in session_commits.operations_of(
+        recorded, body, is_ok=result.ok is not False
+    ):
         after, items = _with_operation(after, recorded, operation, made, how)
         undone |= {item.id: item for item in items}
         made = undone.get(made.id, made)
@@ -216,87 +202,52 @@ def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item)
         after.tasks, recorded, body, result, made.id, after.branches[root]
     )
     after, items = failure_tracker.with_command(after, ran)
-    return after, (*undone.values(), *map(_unless_static, items))
-
-
-def _unless_static(made: Item) -> Item:
-    """Return a fix as a record if only what reads the code found what it mended, and says how."""
-    if made.type != "fix" or made.category == ALTERNATIVE or not made.facts:
-        return made
-    failed = command_line.simple_commands(made.facts[0].removeprefix("$ "))
-    kinds = {found.kind for part in failed if (found := checker_of(part.words))}
-    return replace(made, kind="record") if kinds and kinds <= STATIC else made
-
-
-def _without_given_up(
-    known: ProjectState, recorded: Recorded, operation: GitOperation
-) -> ProjectState:
-    """Return the state in which nothing is red of what git, or `rm`, discards."""
-    root, left = recorded.root, known.failures
-    is_given_up = operation.kind == "drop" and project_state.is_stashed(
-        known, root, recorded.event.at_ms
-    )
-    is_all = operation.kind == "restore" and not operation.paths
-    if operation.kind == "clean":
-        left = open_failures.after_removal(left, root, operation.paths)
-    elif operation.kind == "reset" or is_all or is_given_up:
-        left = open_failures.without_work(left, root, known.branches[root])
-    return replace(known, failures=left)
+    return after, (*undone.values(), *items)
 
 
 def _with_operation(
     known: ProjectState, recorded: Recorded, operation: GitOperation, made: Item, how: str
 ) -> Step:
-    """Return the state after git, or `rm`, changed the work tree, and `made` with what it undid."""
-    root = recorded.root
-    match operation.kind:
-        case "branch":
-            return known, ()
-        case "stash":
-            return project_state.with_stash(known, root, recorded.event.at_ms), ()
-        case "unstash" | "drop":
-            return project_state.with_work(known, root), ()
+    """Return the state after git, or `rm`, changed the work tree, and `made` with what it undid.
+
+    Nothing is red of what it discards. Files that were made since the last commit are not git's:
+    only `clean` takes them away.
+    """
+    root, kind, left = recorded.root, operation.kind, known.failures
+    is_given_up = kind == "drop" and project_state.is_stashed(known, root, recorded.event.at_ms)
+    if kind == "clean":
+        left = open_failures.after_removal(left, root, operation.paths)
+    elif is_given_up or kind == "reset" or (kind == "restore" and not operation.paths):
+        left = open_failures.without_work(left, root, known.branches[root])
+    known = replace(known, failures=left)
+    if operation.kind in ("branch", "stash", "unstash", "drop"):
+        at_ms = recorded.event.at_ms if operation.kind == "stash" else None
+        is_new = operation.kind == "branch"
+        return known if is_new else project_state.with_stash(known, root, at_ms), ()
     commits = project_state.commits_since(known, root, operation.target) if operation.target else []
     hashes = [one.hash for one in commits]
     if commits and operation.kind in ("reset", "uncommit"):
         known = project_state.with_head(known, root, commits[-1].parent)
-        made = replace(
-            made, links=(*made.links, *(Link(kind="reverts", title=one) for one in hashes))
-        )
+        links = (Link(kind="reverts", title=one) for one in hashes)
+        made = replace(made, links=(*made.links, *links))
     if operation.kind == "uncommit":
         after = project_state.map_edits(
             known, lambda one: replace(one, commit="") if one.commit in hashes else one
         )
         dissolved = distinct((*known.dissolved, *hashes), project_state.COMMITS)
         return replace(after, dissolved=dissolved), (made,) if hashes else ()
-    taken = [
-        edit
-        for edit in known.edits
-        if not edit.reverted_by
-        and is_within(edit.path, operation.paths)
-        and (edit.commit in hashes or edit in _uncommitted(known, root, operation))
-    ]
+    live = [one for one in known.edits if not one.reverted_by]
+    pending = [one for one in live if not one.commit and one.root == root and one.path]
+    new = {one.path for one in pending if one.is_new}
+    ours = [one for one in pending if one.kind != "undo" and (one.path in new) == (kind == "clean")]
+    taken = [one for one in live if is_within(one.path, operation.paths)]
+    taken = [one for one in taken if one.commit in hashes or one in ours]
     after, items = _with_undone(known, recorded, taken, made, how)
     if not taken and (operation.paths or commits):
         # It reverted changes older than the state, which may be why a check passes.
         path = operation.paths[0] if len(operation.paths) == 1 else ""
         after = _with_undo(after, recorded, made, how=how, since=0, path=path)
     return after, items or ((made,) if hashes and operation.kind == "reset" else ())
-
-
-def _uncommitted(known: ProjectState, root: str, operation: GitOperation) -> list[TrackedEdit]:
-    """Return the uncommitted edits that an operation may affect.
-
-    Files that were made since the last commit are not git's: only `clean` takes them away.
-    """
-    live = [
-        edit
-        for edit in known.edits
-        if edit.root == root and edit.path and not edit.reverted_by and not edit.commit
-    ]
-    new = {edit.path for edit in live if edit.is_new}
-    is_clean = operation.kind == "clean"
-    return [edit for edit in live if edit.kind != "undo" and (edit.path in new) == is_clean]
 
 
 def _with_undone(
@@ -306,7 +257,7 @@ def _with_undone(
     made: Item,
     how: str,
     *,
-    reverted_by: str = DROPPED,
+    reverted_by: str = project_state.DROPPED,
 ) -> Step:
     """Mark edits as reverted by the event whose observation is `made`, and link that to them.
 

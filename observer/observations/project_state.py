@@ -23,7 +23,6 @@ from observer.observations.open_failures import OpenFailure
 
 EDITS = 120
 ALTERNATIVES = 40
-
 DROPPED = "dropped"
 """Value of `TrackedEdit.reverted_by` where no commit reverted the edit."""
 COMMITS = 60
@@ -92,10 +91,10 @@ class ProjectState(Value):
 
     `failures` wait for a pass, or another command in their place. `branches`, `heads` and
     `stashed_at_ms` are keyed by work tree; the last holds those whose work is in git's stash.
-    `dissolved` are commits that a reset turned into uncommitted changes, until the next commit.
-    `tasks` are the checks that a task (`make test`) turned out to run. `heard_ms` and `imported_ms`
-    are as of `core.routes.Order`; `is_out_of_order` once an event came late, of which the state
-    knows nothing: it has to be derived anew.
+    `dissolved` are commits that a reset turned into uncommitted changes, until the next commit,
+    `subjects` those of the newest commits, by hash. `tasks` are the checks that a task
+    (`make test`) turned out to run. `heard_ms` and `imported_ms` are as of `core.routes.Order`,
+    `is_out_of_order` once an event came late, of which the state knows nothing.
     """
 
     edits: tuple[TrackedEdit, ...] = ()
@@ -104,6 +103,7 @@ class ProjectState(Value):
     branches: dict[str, str] = msgspec.field(default_factory=dict)
     heads: dict[str, str] = msgspec.field(default_factory=dict)
     dissolved: tuple[str, ...] = ()
+    subjects: dict[str, str] = msgspec.field(default_factory=dict)
     failures: tuple[OpenFailure, ...] = ()
     tasks: dict[str, tuple[CheckIdentity, ...]] = msgspec.field(default_factory=dict)
     stashed_at_ms: dict[str, int] = msgspec.field(default_factory=dict)
@@ -115,7 +115,6 @@ class ProjectState(Value):
 Items = tuple[Item, ...]
 Step = tuple[ProjectState, Items]
 """What a step of the reducer returns: the new state, and the items to insert or replace."""
-
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(ProjectState)
 
@@ -137,7 +136,7 @@ def decode(data: bytes) -> ProjectState:
 def with_edit(state: ProjectState, edit: TrackedEdit) -> ProjectState:
     """Return the state with one more edit; an edit of a file ends the stashed period."""
     after = replace(state, edits=(*state.edits, edit)[-EDITS:])
-    return with_work(after, edit.root) if edit.kind == "edit" else after
+    return with_stash(after, edit.root, None) if edit.kind == "edit" else after
 
 
 def map_edits(state: ProjectState, change: Callable[[TrackedEdit], TrackedEdit]) -> ProjectState:
@@ -156,18 +155,11 @@ def is_stashed(state: ProjectState, root: str, at_ms: int) -> bool:
     return at_ms - state.stashed_at_ms.get(root, -STASHED_MS - at_ms) <= STASHED_MS
 
 
-def with_stash(state: ProjectState, root: str, at_ms: int) -> ProjectState:
-    """Return the state with the changes of a work tree in git's stash."""
-    return replace(state, stashed_at_ms=newest(state.stashed_at_ms | {root: at_ms}, ROOTS))
-
-
-def with_work(state: ProjectState, root: str) -> ProjectState:
-    """Return the state with nothing stashed in a work tree."""
-    if root not in state.stashed_at_ms:
-        return state
-    return replace(
-        state, stashed_at_ms={one: at for one, at in state.stashed_at_ms.items() if one != root}
-    )
+def with_stash(state: ProjectState, root: str, at_ms: int | None) -> ProjectState:
+    """Return the state with the changes of a work tree in git's stash since a time, or not."""
+    others = {one: at for one, at in state.stashed_at_ms.items() if one != root}
+    stashed = others if at_ms is None else newest(others | {root: at_ms}, ROOTS)
+    return state if stashed == state.stashed_at_ms else replace(state, stashed_at_ms=stashed)
 
 
 def commits_since(state: ProjectState, root: str, to: str) -> list[TrackedCommit]:
@@ -179,14 +171,11 @@ def commits_since(state: ProjectState, root: str, to: str) -> list[TrackedCommit
     steps = int(to[1:] or 0) if to.startswith("~") else -1
     found: list[TrackedCommit] = []
     here = known.get(state.heads.get(root, ""))
-    while here and len(found) != steps and not (steps < 0 and here.hash.startswith(to or "-")):
+    while here and len(found) != steps and not (steps < 0 and here.hash.startswith(to)):
         found.append(here)
         here = known.get(here.parent)
-    if steps >= 0:
-        is_there = len(found) == steps
-    else:
-        is_there = bool(to) and bool(here or (found and found[-1].parent.startswith(to)))
-    return found if is_there else []
+    is_at = here or (found and found[-1].parent.startswith(to))
+    return found if (len(found) == steps if steps >= 0 else is_at) else []
 
 
 def with_branch(
@@ -197,40 +186,33 @@ def with_branch(
     If the commit `is_same`, failures and edits follow; otherwise only uncommitted edits do.
     """
     before = (root, state.branches.get(root, ""))
-    after = map_edits(
-        state,
-        lambda one: (
-            replace(one, branch=branch)
-            if (one.root, one.branch) == before and (is_same or not one.commit)
-            else one
-        ),
-    )
+
+    def moved(one: TrackedEdit) -> TrackedEdit:
+        goes = (one.root, one.branch) == before and (is_same or not one.commit)
+        return replace(one, branch=branch) if goes else one
+
     failures = (
         replace(one, branch=branch) if is_same and (one.root, one.branch) == before else one
         for one in state.failures
     )
-    return replace(
-        after,
-        failures=tuple(failures),
-        branches=newest(state.branches | {root: branch}, ROOTS),
-        heads=newest(state.heads | {root: head}, ROOTS) if head else state.heads,
-    )
+    branches = newest(state.branches | {root: branch}, ROOTS)
+    after = replace(map_edits(state, moved), failures=tuple(failures), branches=branches)
+    return with_head(after, root, head) if head else after
 
 
 def with_commit(
     state: ProjectState, root: str, commit: TrackedCommit, paths: Container[str]
 ) -> ProjectState:
     """Return the state with a new commit at HEAD that holds the pending edits of its `paths`."""
-    after = map_edits(
-        state,
-        lambda one: (
-            replace(one, commit=commit.hash)
-            if one.path in paths and one.root == root and not one.commit and not one.reverted_by
-            else one
-        ),
-    )
-    commits = (*after.commits, commit)[-COMMITS:]
-    return replace(with_head(after, root, commit.hash), commits=commits, dissolved=())
+
+    def taken(one: TrackedEdit) -> TrackedEdit:
+        is_pending = not (one.commit or one.reverted_by)
+        is_in = is_pending and one.path in paths and one.root == root
+        return replace(one, commit=commit.hash) if is_in else one
+
+    commits = (*state.commits, commit)[-COMMITS:]
+    after = replace(map_edits(state, taken), commits=commits, dissolved=())
+    return with_head(after, root, commit.hash)
 
 
 def with_head(state: ProjectState, root: str, head: str) -> ProjectState:

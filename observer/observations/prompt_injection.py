@@ -24,7 +24,6 @@ from observer.core.patterns import lazy_pattern
 TEXT_CHARS = 65_536
 """Length of the part of a text that is examined."""
 _KNOWN_CHARS = 4_096
-
 HIDDEN = "hidden"
 _UNSEEN = lazy_pattern("[\U000e0020-\U000e007e]{8,}|[\u202d\u202e]|\x1b\\[(?:\\d{1,3};){0,4}8m")
 """Invisible tag characters, of which emoji flags have few; reversed and concealed letters."""

@@ -3,54 +3,35 @@
 Use: `SessionReducer(session)`, `add` each event, then `session()`. The items do not depend on how
 the events of a session are divided among reducers. What the memory was asked, or given to remember,
 needs no observation: searches would find the question instead of its answer.
+
+Events of one kind are grouped into one record, whose id is that of the first: within a turn, and
+`WITHIN_MS` of the one before, the writes of one file by one sub-agent, and the calls of one tool,
+counted; so are commands that did not fail. A command that failed, that a person typed, or that
+takes back work is a record of its own, with equal runs of the same outcome. Commands that only look
+around, and edits that a tool refused, give none. A prompt, commit or checkout ends every group.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import reduce
 from typing import Any
 
 from msgspec.structs import replace
 
-from observer.code.edits import ChangeSummary
-from observer.commands import command_line
+from observer.code.edits import merge_changes
+from observer.commands import check_runs, command_line
 from observer.commands.command_line import SimpleCommand, simple_commands
 from observer.commands.runners import program_name
-from observer.core.events import (
-    AnyBody,
-    Checkout,
-    Command,
-    Commit,
-    Compaction,
-    Custom,
-    Delegation,
-    FileRead,
-    FileWrite,
-    Intent,
-    Outcome,
-    Prompt,
-    Remember,
-    Reply,
-    Rewrite,
-    Search,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-    kind_of,
-)
+from observer.core import events
 from observer.core.model import Item, Recorded, Session
 from observer.core.own_tools import is_own_tool
 from observer.core.routes import is_imported
-from observer.core.text import first_line, relative, word_set
+from observer.core.text import block, first_line, listed, one_line, relative, word_set
 from observer.core.value import newest
 from observer.observations import (
     conversation,
     event_text,
-    git_commands,
-    grouping,
-    prompts,
     quoting,
     session_commits,
     session_state,
@@ -66,10 +47,10 @@ from observer.observations.analysis import (
     pending_call,
     same_as,
 )
-from observer.observations.drafts import item, where_of
-from observer.observations.git_commands import GitOperation
+from observer.observations.drafts import FACT, TITLE, ObservationDraft, item, origin_of, where_of
 from observer.observations.open_failures import OpenFailure
-from observer.observations.session_state import PendingTool, SessionState
+from observer.observations.session_commits import GitOperation
+from observer.observations.session_state import CommandState, OpenGroup, SessionState
 
 _PROGRAM = re.compile(r"(?:\w+=)?[\"'$(`]{0,4}observer(?:-memory)?(?:@[\w.]+|\.__main__)?\Z")
 _VERBS = word_set(
@@ -84,14 +65,14 @@ _BESIDE = word_set("cd export set source . echo printf unset pushd popd sleep tr
 """Programs that prepare a call of observer, or separate its outputs."""
 
 
-def is_memory_use(body: AnyBody) -> bool:
+def is_memory_use(body: events.AnyBody) -> bool:
     """Return True if an event only searches the memory or writes to it."""
     match body:
-        case Search():
+        case events.Search():
             return body.where == "memory"
-        case ToolUse() | Outcome():
+        case events.ToolUse() | events.Outcome():
             return is_own_tool(body.tool)
-        case Command():
+        case events.Command():
             return "observer" in body.command and _is_own_line(simple_commands(body.command))
         case _:
             return False
@@ -122,8 +103,15 @@ def _is_own_part(part: SimpleCommand) -> bool:
 
 
 Items = tuple[Item, ...]
+GROUPS = 12
+WITHIN_MS = 1_800_000
+"""Events of one group are no further apart."""
+CALLS, CALL = 20, 160
+"""Most calls of a group that are shown apart, and characters of each."""
+_TASK_CHARS = 500
+_RESULT_CHARS = 300
+"""Length that must be equal: a tool may append its own lines to the sub-agent's words."""
 _GIT = frozenset({"git", "gh"})
-_CALLS = (Command, FileWrite, FileRead, Search, ToolUse, Delegation)
 Step = tuple[SessionState, Items]
 
 
@@ -166,11 +154,13 @@ class SessionReducer:
 
     def learn(self, items: Items, failures: Iterable[OpenFailure] = ()) -> None:
         """Take the fixes that the last event completed, and the checks that are red now."""
-        if self._state.turn:
-            self._state = replace(self._state, turn=turns.with_fixes(self._state.turn, items))
+        if turn := self._state.turn:
+            fixes = [made for made in items if made.type == "fix" and made.kind != "record"]
+            mended = [made.title for made in fixes if made.folded == 1]  # of known ones not again
+            self._state = replace(self._state, turn=turns.with_said(turn, "mended", *mended))
         if self._session:
             own = self._session.id
-            seen = tuple(one for one in failures if one.holds and own in one.sessions)
+            seen = tuple(one for one in failures if one.is_red and own in one.sessions)
             self._state = replace(self._state, failing=seen)
 
     def commit(self, saying: str, paths: Iterable[str]) -> None:
@@ -221,74 +211,163 @@ class SessionReducer:
 
 
 def _step(before: SessionState, recorded: EventRecord) -> Step:
-    event = recorded.event
-    if recorded.pending:
-        return _result(before, recorded, recorded.pending)
-    if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
+    body, pending, turn = recorded.event.body, recorded.pending, before.turn
+    if isinstance(body, events.Prompt) and not quoting.words_of(body.text):
+        if turn and body.text.lstrip().startswith(quoting.INTERRUPTED):
+            before = replace(before, turn=replace(turn, is_interrupted=True))
         return before, ()
-    counted = _with_count(before, event.body)
-    is_recall = is_memory_use(event.body)
-    if counted.turn and (is_recall or isinstance(event.body, _CALLS)):
-        counted = replace(counted, turn=turns.with_call(counted.turn, _sort_of(event.body)))
+    if not pending and before.pending and isinstance(body, ToolCall):
+        pending = same_as(before, body)  # whose full report has come
+    if pending:
+        before = replace(before, pending=tuple(one for one in before.pending if one is not pending))
+    is_recall = is_memory_use(body)
+    if turn and (is_recall or isinstance(body, ToolCall | events.Delegation)):
+        before = replace(before, turn=turns.with_said(turn, "calls", _sort_of(body)))
     if is_recall:
-        return _superseded(counted, event.body), ()
-    if conversation.is_refused(event.body):  # it never ran
+        return before, ()
+    if conversation.is_refused(body):  # it never ran
         said = conversation.said_on_refusing(recorded)
-        return _with_answers(_superseded(counted, event.body), said), said
-    step = _STEPS.get(type(event.body))
-    return step(counted, recorded, event.body) if step else (counted, ())
+        return _with_answers(before, said), said
+    step = _STEPS.get(type(body))
+    return step(before, recorded, body) if step else (before, ())
 
 
-def _with_count(before: SessionState, body: AnyBody) -> SessionState:
-    """Return the state with one more event of a kind; an edit that failed is none."""
-    is_failed = isinstance(body, FileWrite) and bool(body.error)
-    return before if is_failed else session_state.with_count(before, kind_of(body))
+def _read(before: SessionState, recorded: Recorded, body: events.FileRead) -> Step:
+    paths = event_text.read(body, where_of(recorded)).files_read
+    return session_state.with_reads(before, paths), ()
 
 
-def _sort_of(call: AnyBody) -> str:
+def _search(before: SessionState, recorded: Recorded, _body: events.Search) -> Step:
+    after, draft = replace(before, has_searched=True), analysis_of(recorded).draft
+    if draft is None:
+        return after, ()
+    return _called(after, recorded, draft, draft.subtitle, draft.facts[0])
+
+
+def _reply(before: SessionState, recorded: Recorded, body: events.Reply) -> Step:
+    if before.turn and not recorded.event.agent:
+        before = replace(before, turn=turns.with_reply(before.turn, body))
+    return before, ()
+
+
+def _delegation(before: SessionState, recorded: Recorded, body: events.Delegation) -> Step:
+    """Add a report to the group of the same delegation, however old, or begin one.
+
+    A client may report one up to three times: when the sub-agent starts (its task), when it stops
+    (its last words), and when the tool returns (both).
+    """
+    before = session_commits.with_printed_commits(before, body.result)
+    if before.turn and body.result:
+        report = f"{body.agent or 'a sub-agent'}: {quoting.finding(body.result)}"
+        turn = turns.with_said(before.turn, "reports", one_line(report, 2 * FACT))
+        before = replace(before, turn=turn)
+    agent = one_line(body.agent, 100)
+    task, result = block(body.task, _TASK_CHARS), one_line(body.result, _RESULT_CHARS)
+    # The oldest report of this agent with the missing half, or with the same result.
+    reports = (
+        (key, group)
+        for key, group in before.grouped.items()
+        if key.startswith("delegation|")
+        and group.operation == agent
+        and (not task or group.texts[0] in ("", task))
+        and group.texts[1] in ("", result)
+    )
+    begun = ("", replace(_begun(recorded, 0), operation=agent, texts=("", ""), times=0))
+    key, group = next(reports, begun) if result else begun
+    known_task, known_result = group.texts
+    whole = replace(body, task=body.task or known_task, result=body.result or known_result)
+    draft = event_text.delegation(whole)
+    if draft is None:
+        return before, ()
+    texts, chars = (task or known_task, result or known_result), max(group.chars, draft.chars)
+    group = replace(group, texts=texts, times=group.times + 1, chars=chars)
+    now = session_state.key_of("delegation", agent, *texts)
+    return _put(_without(before, key), recorded, now, group, draft)
+
+
+def _intent(before: SessionState, recorded: Recorded, body: events.Intent) -> Step:
+    pending = (*before.pending, pending_call(recorded, body))
+    return replace(before, pending=pending[-session_state.INTENTS :]), ()
+
+
+def _compaction(before: SessionState, recorded: Recorded, body: events.Compaction) -> Step:
+    """Record a summary under its first sentence, not under the heading of its first section."""
+    first, _, below = quoting.finding(body.summary).partition("\n")
+    title = quoting.title_of(below if below and first.endswith(":") else first)
+    return before, tuple(replace(made, title=title or made.title) for made in _plain(recorded))
+
+
+def _moved(before: SessionState, recorded: Recorded, body: events.AnyBody) -> Step:
+    after, items = session_state.without_groups(before), _plain(recorded)
+    if isinstance(body, events.Commit) and not event_text.is_pulled(body):
+        paths = [path for made in items for path in made.files_modified]
+        after = session_commits.with_commit(after, body.subject, body.hash, paths)
+    return after, items
+
+
+def _custom(before: SessionState, recorded: Recorded, body: events.Custom) -> Step:
+    said = f"{body.name}: {first_line(body.text, 200)}".removesuffix(": ")
+    if not body.text.startswith("{"):  # as what the client's decoder does not know, kept whole
+        before = replace(before, customs=session_state.added(before.customs, said))
+    return before, _plain(recorded)
+
+
+def _remember(before: SessionState, _recorded: Recorded, body: events.Remember) -> Step:
+    said = f"{body.type}: {first_line(body.title or body.content, 200)}"
+    return replace(before, remembered=session_state.added(before.remembered, said)), ()
+
+
+def _plain(recorded: Recorded) -> Items:
+    draft = analysis_of(recorded).draft
+    return (item(draft, recorded),) if draft else ()
+
+
+def _sort_of(call: events.AnyBody) -> str:
     """Return the sort of a call, as turns keep it; of git if all that does anything is git."""
     if is_memory_use(call):
         return turns.MEMORY
-    parts = command_line.simple_commands(call.command) if isinstance(call, Command) else ()
+    parts = command_line.simple_commands(call.command) if isinstance(call, events.Command) else ()
     is_git = [program_name(part.words[0]) in _GIT for part in parts]
     does = any(not git and not part.looks for git, part in zip(is_git, parts, strict=True))
     return turns.GIT if any(is_git) and not does else turns.OTHER
 
 
-def _write(before: SessionState, recorded: Recorded, body: FileWrite) -> Step:
-    after, change = _superseded(before, body), analysis_of(recorded).change
-    return _written(after, recorded, body, change, event_text.chars_of(body))
-
-
-def _written(
-    before: SessionState, recorded: Recorded, body: FileWrite, change: ChangeSummary, chars: int
-) -> Step:
-    after = todos.written(before, recorded, body)
-    after, items = grouping.write(after, recorded, body, change, chars)
-    where = where_of(recorded)
+def _write(before: SessionState, recorded: EventRecord, body: events.FileWrite) -> Step:
+    """Add a write to the group of its file, or begin one."""
+    change, pending, where = analysis_of(recorded).change, recorded.pending, where_of(recorded)
+    chars = pending.chars if pending else event_text.chars_of(body)
+    before = todos.written(before, recorded, body)
+    if body.error:  # the agent makes it in another way
+        return before, ()
     path = relative(body.path, where.root, where.cwd)
-    if after.turn is None or body.error or path.startswith(("/", "~")):
-        return after, items
-    return replace(after, turn=turns.with_write(after.turn, path, change.symbols)), items
+    key, group = _group(before, recorded, chars, "write", path)
+    if body.operation == "delete" or group.operation == "delete":
+        group = _begun(recorded, chars)
+    group = replace(
+        group,
+        operation=group.operation or body.operation,
+        change=change if group.times == 1 else merge_changes(group.change, change),
+    )
+    first = replace(body, operation=group.operation)
+    draft = event_text.write(first, group.change, where, times=group.times)
+    is_new = body.operation == "create"
+    after = session_state.with_write(before, path, change.symbols, is_new=is_new)
+    if after.turn and not path.startswith(("/", "~")):
+        after = replace(after, turn=turns.with_write(after.turn, path, change.symbols))
+    return _put(after, recorded, key, group, draft)
 
 
-def _read(before: SessionState, recorded: Recorded, body: FileRead) -> Step:
-    paths = event_text.shown_paths(body, where_of(recorded))
-    return session_state.with_reads(_superseded(before, body), paths), ()
-
-
-def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
+def _command(before: SessionState, recorded: Recorded, body: events.Command) -> Step:
     result = analysis_of(recorded).result
-    after = _superseded(before, body)
-    after = session_commits.with_git_commands(after, recorded, body, is_ok=result.ok is not False)
+    is_ok = result.ok is not False
+    after = session_commits.with_git_commands(before, recorded, body, is_ok=is_ok)
     after = session_commits.with_pull(after, recorded.branch, body)
-    ran, items = grouping.command(after, recorded, body, result)
+    ran, items = _ran(after, recorded, body)
     turn = ran.turn
-    if result.ok is not False:
-        for path in git_commands.written(body.command, recorded.root, recorded.event.cwd):
-            if not path.startswith(("/", "~")):
-                ran = session_state.with_write(ran, path, None)
-                turn = turn and turns.with_write(turn, path, ())
+    for path in session_commits.written(body.command, recorded.root, recorded.event.cwd):
+        if is_ok and not path.startswith(("/", "~")):
+            ran = session_state.with_write(ran, path)
+            turn = turn and turns.with_write(turn, path, ())
     for name, run in ran.commands.items():
         is_new = run is not after.commands.get(name) and "git commit" not in name
         # What git did is in its commits; that it did nothing is nobody's news.
@@ -297,38 +376,99 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
     return replace(ran, turn=turn), items
 
 
-def _search(before: SessionState, recorded: Recorded, body: Search) -> Step:
-    after = replace(_superseded(before, body), has_searched=True)
-    draft = analysis_of(recorded).draft
-    if draft is None:
-        return after, ()
-    return grouping.called(after, recorded, draft, draft.subtitle, draft.facts[0])
+def _ran(before: SessionState, recorded: Recorded, body: events.Command) -> Step:
+    """Add a run to the group of its command and outcome, or begin one."""
+    result = analysis_of(recorded).result
+    line = command_line.parse_command_line(body.command)
+    if result.ok is not False and line.is_routine:
+        return before, ()
+    draft = event_text.run(body, line, result, where=where_of(recorded))
+    parts = simple_commands(body.command)
+    done = (
+        session_commits.operations_of(recorded, body, is_ok=True) if "git" in body.command else ()
+    )
+    # What `rm` removes is seldom work. A second run of a git command reverts something else.
+    discards = any(one.kind in session_commits.DISCARDING for one, _ in done)
+    is_failure = result.ok is False and result.was_run
+    # Others ask by itself for a failure, and for what a person typed or what undoes work.
+    is_alone = recorded.event.author == "person" or draft.files_modified or discards
+    is_alone = is_alone or (
+        is_failure and (result.is_check or not all(part.looks for part in parts))
+    )
+    place = (recorded.event.cwd, str(recorded.seq) if discards else "")
+    key, group = _group(before, recorded, draft.chars, "command", body.command, *place)
+    if is_alone:
+        facts = (result.ok, result.passed, result.failed, *result.failing, result.first_error)
+        outcome = one_line("|".join(map(str, facts)), 300)
+        if group.times > 1 and group.outcome != outcome:
+            group = _begun(recorded, draft.chars)
+        after, items = _put(before, recorded, key, replace(group, outcome=outcome), draft)
+    else:
+        before = _without(before, key)  # it fails anew, if it does
+        after, items = _called(before, recorded, draft, "commands", one_line(body.command, CALL))
+    if before.is_stashed or check_runs.sets_work_aside(parts):
+        return after, items  # it ran without the stashed changes
+    name = check_runs.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
+    run = CommandState(
+        ok=None if result.is_cut_off else result.ok,
+        said=result.said,
+        is_check=result.is_check or line.tool == "git",
+    )
+    return session_state.with_command(after, name, run), items
 
 
-def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
-    after = _superseded(before, body)
-    if listed := todos.listed(after, recorded, body):
+def _called(
+    before: SessionState, recorded: Recorded, draft: ObservationDraft, name: str, call: str
+) -> Step:
+    """Add a call to the group of its tool, or begin one.
+
+    `draft` is what a record of this call alone says, `name` the tool, and `call` what it was asked,
+    which the group lists once.
+    """
+    key, group = _group(before, recorded, draft.chars, "call", draft.type, name)
+    known = [one for one in group.texts if one != call]
+    texts = (*known, one_line(call, CALL))[-CALLS:] if call else group.texts
+    if group.times > 1:
+        sign = "$ " if draft.type == "command" else ""
+        on = f" on {listed(texts, 3)}" if texts else ""
+        draft = ObservationDraft(
+            type=draft.type,
+            title=one_line(f"{name}: {group.times:,} calls{on}", TITLE),
+            facts=tuple(f"{sign}{one}" for one in texts),
+        )
+    return _put(before, recorded, key, replace(group, texts=texts), draft)
+
+
+def _tool_use(before: SessionState, recorded: Recorded, body: events.ToolUse) -> Step:
+    if listed := todos.listed(before, recorded, body):
         return listed, ()
-    if items := conversation.answered_questions(after, recorded, body):
-        return _with_answers(after, items), items
-    if plan := conversation.approved_plan(after, recorded, body):
-        return todos.planned(after, body), plan
-    after = session_commits.with_pull(after, recorded.branch, body)
+    if items := conversation.answered_questions(before, recorded, body):
+        return _with_answers(before, items), items
+    if plan := conversation.approved_plan(before, recorded, body):
+        return todos.planned(before, body), plan
+    after = session_commits.with_pull(before, recorded.branch, body)
     after = session_commits.with_printed_commits(after, body.output)  # of a task in the background
-    return grouping.tool_use(after, recorded, body)
+    draft = event_text.tool_use(body)
+    if draft.category:
+        return after, (item(draft, recorded),)
+    name, _, call = draft.title.partition(": ")
+    server, _, action = name.partition(" ")
+    asked = f"{action}: {call}" if action and call else action or call
+    return _called(after, recorded, draft, server, asked)
 
 
 def _with_answers(before: SessionState, items: Items) -> SessionState:
-    said = [conversation.answer_of(one) for one in items if conversation.says_something(one)]
+    answers = (conversation.answer_of(one) for one in items if conversation.says_something(one))
+    said = [one_line(answer, FACT) for answer in answers]
     own = (conversation.answer_of(one) for one in items if one.subtitle == conversation.ANSWERED)
     return replace(
         before,
-        turn=before.turn and reduce(turns.with_answer, said, before.turn),
+        turn=before.turn and turns.with_said(before.turn, "answers", *said),
         decided=session_state.added(before.decided, *own),
     )
 
 
-def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
+def _prompt(before: SessionState, recorded: Recorded, body: events.Prompt) -> Step:
     turn = turns.begun(before.turn, recorded, body)
     asked = {turn.title: turn.form} if turn.title else {}
     after = replace(
@@ -340,70 +480,7 @@ def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
     return after, (turns.item_of(turn, recorded),)
 
 
-def _reply(before: SessionState, recorded: Recorded, body: Reply) -> Step:
-    if before.turn is None or recorded.event.agent:
-        return before, ()
-    return replace(before, turn=turns.with_reply(before.turn, body)), ()
-
-
-def _delegation(before: SessionState, recorded: Recorded, body: Delegation) -> Step:
-    after, items = grouping.delegation(before, recorded, body)
-    if after.turn and body.result:
-        after = replace(after, turn=turns.with_report(after.turn, body.agent, body.result))
-    return session_commits.with_printed_commits(after, body.result), items
-
-
-def _intent(before: SessionState, recorded: Recorded, body: Intent) -> Step:
-    pending = (*before.pending, pending_call(recorded, body))
-    return replace(before, pending=pending[-session_state.INTENTS :]), ()
-
-
-def _compaction(before: SessionState, recorded: Recorded, body: Compaction) -> Step:
-    """Record a summary under its first sentence, not under the heading of its first section."""
-    first, _, below = quoting.finding(body.summary).partition("\n")
-    title = prompts.title_of(below if below and first.endswith(":") else first)
-    return before, tuple(replace(made, title=title or made.title) for made in _plain(recorded))
-
-
-def _result(before: SessionState, whole: EventRecord, pending: PendingTool) -> Step:
-    asked = whole.event.body
-    counted = session_state.with_count(before, kind_of(Outcome(tool="")))
-    after = _with_count(session_state.without_pending(counted, pending), asked)
-    if after.turn:
-        after = replace(after, turn=turns.with_call(after.turn, _sort_of(asked)))
-    if is_memory_use(asked):
-        return after, ()
-    if isinstance(asked, FileWrite):
-        return _written(after, whole, asked, pending.change, pending.chars)
-    return _STEPS[type(asked)](after, whole, asked)
-
-
-def _commit(before: SessionState, recorded: Recorded, body: Commit) -> Step:
-    items = _plain(recorded)
-    if event_text.is_pulled(body):
-        return session_state.without_groups(before), items
-    paths = [path for made in items for path in made.files_modified]
-    after = session_state.without_groups(before)
-    return session_commits.with_commit(after, body.subject, body.hash, paths), items
-
-
-def _moved(before: SessionState, recorded: Recorded, _body: Checkout | Rewrite) -> Step:
-    return session_state.without_groups(before), _plain(recorded)
-
-
-def _custom(before: SessionState, recorded: Recorded, body: Custom) -> Step:
-    if body.text.startswith("{"):  # an event that the client's decoder does not know, kept whole
-        return before, _plain(recorded)
-    said = f"{body.name}: {first_line(body.text, 200)}".removesuffix(": ")
-    return replace(before, customs=session_state.added(before.customs, said)), _plain(recorded)
-
-
-def _remember(before: SessionState, _recorded: Recorded, body: Remember) -> Step:
-    said = f"{body.type}: {first_line(body.title or body.content, 200)}"
-    return replace(before, remembered=session_state.added(before.remembered, said)), ()
-
-
-def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
+def _end(before: SessionState, recorded: Recorded, body: events.SessionEnd) -> Step:
     # An import takes for the end how far a session's records went.
     ended = before if is_imported(recorded.event) else session_state.without_groups(before)
     over = ended.turn and replace(ended.turn, is_over=True)
@@ -413,38 +490,52 @@ def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
     return after, ()
 
 
-def _superseded(before: SessionState, body: AnyBody) -> SessionState:
-    """Drop the pending call of a tool whose full report has come."""
-    pending = same_as(before, body) if before.pending and isinstance(body, ToolCall) else None
-    return session_state.without_pending(before, pending) if pending else before
+def _group(
+    before: SessionState, recorded: Recorded, chars: int, kind: str, *names: str
+) -> tuple[str, OpenGroup]:
+    """Return the group that an event goes on with, or begins, with its key."""
+    key = session_state.key_of(kind, recorded.event.agent[:100], *names)
+    group, at_ms = before.grouped.get(key), recorded.event.at_ms
+    if group is None or abs(at_ms - group.last_ms) > WITHIN_MS:
+        return key, _begun(recorded, chars)
+    last_ms, times = max(at_ms, group.last_ms), group.times + 1
+    return key, replace(group, last_ms=last_ms, times=times, chars=group.chars + chars)
 
 
-def _plain(recorded: Recorded) -> Items:
-    draft = analysis_of(recorded).draft
-    return (item(draft, recorded),) if draft else ()
+def _begun(recorded: Recorded, chars: int) -> OpenGroup:
+    return OpenGroup(origin=origin_of(recorded), last_ms=recorded.event.at_ms, chars=chars)
+
+
+def _without(before: SessionState, key: str) -> SessionState:
+    return replace(before, grouped={k: one for k, one in before.grouped.items() if k != key})
+
+
+def _put(
+    before: SessionState, recorded: Recorded, key: str, group: OpenGroup, draft: ObservationDraft
+) -> Step:
+    """Return the state with a group as its newest, and its record."""
+    grouped = {**_without(before, key).grouped, key: group}
+    made = item(draft, recorded, origin=group.origin, times=group.times, chars=group.chars)
+    return replace(before, grouped=newest(grouped, GROUPS)), (made,)
 
 
 # Any: each function takes the body of its key's type, which a dict's type cannot say.
-_STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], Step]] = {
-    SessionStart: lambda before, _, body: (
-        replace(before, models=session_state.added(before.models, body.model)),
-        (),
-    ),
-    SessionEnd: _end,
-    Prompt: _prompt,
-    Reply: _reply,
-    FileWrite: _write,
-    FileRead: _read,
-    Command: _command,
-    Search: _search,
-    Delegation: _delegation,
-    ToolUse: _tool_use,
-    Intent: _intent,
-    Outcome: lambda before, recorded, _: (before, _plain(recorded)),
-    Compaction: _compaction,
-    Commit: _commit,
-    Checkout: _moved,
-    Rewrite: _moved,
-    Remember: _remember,
-    Custom: _custom,
+_STEPS: dict[type[events.AnyBody], Callable[[SessionState, EventRecord, Any], Step]] = {
+    events.SessionEnd: _end,
+    events.Prompt: _prompt,
+    events.Reply: _reply,
+    events.FileWrite: _write,
+    events.FileRead: _read,
+    events.Command: _command,
+    events.Search: _search,
+    events.Delegation: _delegation,
+    events.ToolUse: _tool_use,
+    events.Intent: _intent,
+    events.Outcome: lambda before, recorded, _: (before, _plain(recorded)),
+    events.Compaction: _compaction,
+    events.Commit: _moved,
+    events.Checkout: _moved,
+    events.Rewrite: _moved,
+    events.Remember: _remember,
+    events.Custom: _custom,
 }

@@ -18,24 +18,14 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.code.edits import ChangeSummary
-from observer.core.events import (
-    Command,
-    Event,
-    FileRead,
-    FileWrite,
-    Prompt,
-    Search,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-)
+from observer.core import events
 from observer.core.model import Recorded, Session
 from observer.core.text import distinct, first_line, one_line
 from observer.core.value import Value, decode_state, encode_state, newest
 from observer.observations import turns
 from observer.observations.drafts import ItemOrigin
 from observer.observations.open_failures import OpenFailure
-from observer.observations.prompts import Form, words_of
+from observer.observations.quoting import Form, words_of
 from observer.observations.turns import Turn
 
 SYNTHETIC = "ppid:"
@@ -63,7 +53,7 @@ def begin(recorded: Recorded) -> Session:
     )
 
 
-def continues(session: Session | None, event: Event) -> bool:
+def continues(session: Session | None, event: events.Event) -> bool:
     """Return True if an event belongs to the newest session with its client's session id.
 
     A client's own id always resumes. An id made from a process id begins a new session after an
@@ -75,7 +65,7 @@ def continues(session: Session | None, event: Event) -> bool:
         return True
     if session.ended_ms is not None:
         return event.at_ms <= session.ended_ms
-    if isinstance(event.body, SessionStart) and event.body.source not in _ONGOING:
+    if isinstance(event.body, events.SessionStart) and event.body.source not in _ONGOING:
         return session.prompts == 0
     return event.at_ms - session.last_ms <= REUSED_AFTER_MS
 
@@ -92,30 +82,25 @@ def counted(session: Session, recorded: Recorded) -> Session:
     )
     last_ms = max(session.last_ms, event.at_ms)
     match event.body:
-        case SessionEnd(reason="idle"):
+        case events.SessionEnd(reason="idle"):
             # The daemon reports it long after the last event, which is when the session ended.
             return replace(session, status="idle", ended_ms=session.last_ms)
-        case SessionEnd():
+        case events.SessionEnd():
             return replace(session, status="ended", ended_ms=last_ms, last_ms=last_ms)
-        case SessionStart() if event.body.parent_session:
+        case events.SessionStart() if event.body.parent_session:
             session = replace(session, parent=one_line(event.body.parent_session, 200))
-        case Prompt() if shown := first_line(words_of(event.body.text), 300):
-            session = replace(
-                session, prompts=session.prompts + 1, first_prompt=session.first_prompt or shown
-            )
+        case events.Prompt() if shown := first_line(words_of(event.body.text), 300):
+            first = session.first_prompt or shown
+            session = replace(session, prompts=session.prompts + 1, first_prompt=first)
     if session.ended_ms is not None and event.at_ms <= session.ended_ms:  # from before its end
         return replace(session, last_ms=last_ms)
     return replace(session, status="active", ended_ms=None, last_ms=last_ms)
 
 
-GROUPS = 12
-INTENTS = 16
-FILES = 100
-COMMANDS = 30
-ASKS = 24
-SAYINGS = 20
-"""Most commits, searches, delegations, lessons … of one kind that a session keeps."""
-SAYING = 300
+INTENTS, FILES, COMMANDS, ASKS = 16, 100, 30, 24
+"""Most of each that a session keeps."""
+SAYINGS, SAYING = 20, 300
+"""Most commits, customs, lessons … of one kind, and characters of each."""
 SYMBOLS_OF_FILE = 8
 
 
@@ -126,7 +111,6 @@ class OpenGroup(Value):
     next run of a command must share.
     """
 
-    key: str
     origin: ItemOrigin
     last_ms: int
     times: int = 1
@@ -145,7 +129,7 @@ class PendingTool(Value):
 
     origin: ItemOrigin
     tool: str
-    call: Command | FileWrite | FileRead | Search | ToolUse
+    call: events.Command | events.FileWrite | events.FileRead | events.Search | events.ToolUse
     change: ChangeSummary = ChangeSummary()
     chars: int = 0
 
@@ -153,22 +137,18 @@ class PendingTool(Value):
 class FileState(Value):
     """What a session did to one file; `is_dirty` until git says that its changes are committed.
 
-    `is_undone` if nothing of them is left. `committed` is the state as of the last commit.
-    `is_printed` where nothing but git's output has that commit. `is_counted` unless a command
-    changed it, whose lines nothing counted.
+    `is_new` if the session made it, `is_undone` if nothing of its changes is left. `committed` is
+    the state as of the last commit, `is_printed` where nothing but git's output has that.
     """
 
     reads: int = 0
     writes: int = 0
-    added: int = 0
-    removed: int = 0
     symbols: tuple[str, ...] = ()
-    fate: str = ""
+    is_new: bool = False
     is_dirty: bool = False
     is_undone: bool = False
     committed: FileState | None = None
     is_printed: bool = False
-    is_counted: bool = True
 
 
 class CommandState(Value):
@@ -215,12 +195,11 @@ class SessionState(Value):
     `is_stashed` while changes are in git's stash and no file was written since: checks then run
     without them. `staged` are the words of `git add` since the last commit that git printed,
     paths relative to the root.
-    `pulls` is the pull request of each branch that a tool named, `pull` the title of the one that
-    the session opened, or looked at first.
+    `pulls` is the pull request of each branch that a tool named, `pull` the title that one got.
     `is_git_asked` after git said which files are not committed, until the next write.
     """
 
-    groups: tuple[OpenGroup, ...] = ()
+    grouped: dict[str, OpenGroup] = msgspec.field(default_factory=dict)
     pending: tuple[PendingTool, ...] = ()
     files: dict[str, FileState] = msgspec.field(default_factory=dict)
     commands: dict[str, CommandState] = msgspec.field(default_factory=dict)
@@ -243,8 +222,6 @@ class SessionState(Value):
     pull: str = ""
     customs: tuple[str, ...] = ()
     remembered: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
-    counts: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 _ENCODER = msgspec.json.Encoder()
@@ -292,45 +269,19 @@ def added(sayings: tuple[str, ...], *new: str) -> tuple[str, ...]:
     return (*sayings, *fresh)[-SAYINGS:] if fresh else sayings
 
 
-def with_count(state: SessionState, kind: str) -> SessionState:
-    """Return the state with one more event of a kind."""
-    return replace(state, counts={**state.counts, kind: state.counts.get(kind, 0) + 1})
-
-
-def with_group(state: SessionState, group: OpenGroup) -> SessionState:
-    """Return the state with a group as its newest, replacing the one of the same key."""
-    others = [other for other in state.groups if other.key != group.key]
-    return replace(state, groups=(*others, group)[-GROUPS:])
-
-
-def group_of(state: SessionState, key: str) -> OpenGroup | None:
-    """Return the group of a key; None if there is none."""
-    return next((group for group in state.groups if group.key == key), None)
-
-
-def without_group(state: SessionState, group: OpenGroup) -> SessionState:
-    """Return the state without this group."""
-    return replace(state, groups=tuple(one for one in state.groups if one is not group))
-
-
-def is_away(group: OpenGroup) -> bool:
+def is_away(key: str, group: OpenGroup) -> bool:
     """Return True for a delegation of which nothing has come back."""
-    return group.key.startswith("delegation|") and not group.texts[1]
+    return key.startswith("delegation|") and not group.texts[1]
 
 
-def without_groups(state: SessionState, kind: str = "") -> SessionState:
-    """Return the state without groups of a kind; of any kind if none is given.
+def without_groups(state: SessionState, mark: str = "") -> SessionState:
+    """Return the state without the groups of which the key begins with a mark.
 
     A delegation goes on until it is reported, whatever else happens.
     """
-    mark = f"{kind}|" if kind else ""
-    kept = [group for group in state.groups if not group.key.startswith(mark) or is_away(group)]
-    return state if len(kept) == len(state.groups) else replace(state, groups=tuple(kept))
-
-
-def without_pending(state: SessionState, pending: PendingTool) -> SessionState:
-    """Return the state without this pending tool call."""
-    return replace(state, pending=tuple(one for one in state.pending if one is not pending))
+    known = state.grouped
+    gone = {key for key in known if key.startswith(mark) and not is_away(key, known[key])}
+    return replace(state, grouped={key: known[key] for key in known if key not in gone})
 
 
 def with_reads(state: SessionState, paths: Iterable[str]) -> SessionState:
@@ -343,24 +294,19 @@ def with_reads(state: SessionState, paths: Iterable[str]) -> SessionState:
 
 
 def with_write(
-    state: SessionState, path: str, change: ChangeSummary | None, operation: str = ""
+    state: SessionState, path: str, symbols: Iterable[str] = (), *, is_new: bool = False
 ) -> SessionState:
-    """Return the state after a file was changed; `change` is None where a command did that."""
-    is_counted, change = change is not None, change or ChangeSummary()
+    """Return the state after a file was made, or changed."""
     files = dict(state.files)
     touched = files.pop(path, FileState())
-    is_born = operation == "create" and not touched.writes
     files[path] = replace(
         touched,
         writes=touched.writes + 1,
-        added=touched.added + change.added,
-        removed=touched.removed + change.removed,
-        symbols=distinct((*touched.symbols, *change.symbols), SYMBOLS_OF_FILE),
-        fate="created" if is_born else "deleted" if operation == "delete" else touched.fate,
+        symbols=distinct((*touched.symbols, *symbols), SYMBOLS_OF_FILE),
+        is_new=touched.is_new or (is_new and not touched.writes),
         is_dirty=True,
         is_undone=False,
         is_printed=False,
-        is_counted=is_counted and touched.is_counted,
     )
     return replace(state, files=newest(files, FILES), is_stashed=False, is_git_asked=False)
 

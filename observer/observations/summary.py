@@ -10,26 +10,13 @@ import re
 
 from msgspec.structs import replace
 
-from observer.code.languages import language_of
-from observer.commands.check_tools import STATIC
 from observer.core import text
 from observer.core.model import Item, Session, SummaryFields, iso, item_id, item_uuid
-from observer.core.text import (
-    ENDS,
-    WIDE_ENDS,
-    counted,
-    distinct,
-    duration_text,
-    listed,
-    one_line,
-    quoted,
-)
-from observer.observations import prompts, session_commits, session_state, todos, turns
+from observer.core.text import ENDS, WIDE_ENDS, distinct, listed, one_line, quoted
+from observer.observations import quoting, session_commits, session_state, todos, turns
 from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, concepts_of, content_hash
-from observer.observations.open_failures import OpenFailure, place_in
 from observer.observations.prompt_injection import clean, suspicion
-from observer.observations.prompts import Form
-from observer.observations.quoting import names
+from observer.observations.quoting import Form, names
 from observer.observations.session_state import FileState, SessionState
 from observer.observations.turns import IN_COMMON, stems
 
@@ -39,8 +26,8 @@ _BEHIND, _REQUEST = " \u00b7 ", 50
 _SHOWN = 10
 """Most requests that are shown: the first and the last ones."""
 _CHARS = 700
-_NAMED = 3
-_SYMBOLS_SHOWN = 3
+_SHOWN_OF_EACH = 3
+"""Files, symbols of a file and failures that are named."""
 _SYMBOL_CHARS = 60
 
 
@@ -77,7 +64,7 @@ def title_of(session: Session, known: SessionState) -> str:
         return one_line(named, TITLE)
     said = text.first_line(known.turn.asked, TITLE) if known.turn else ""
     first = next(iter(asks), said if said.startswith("/") else "")
-    if not stems(first) & did and asks.get(first) != "document":  # a greeting, or another matter
+    if not stems(first) & did:  # a greeting, or another matter
         turn = known.turn
         idle = "" if turn is None or turn.files or turn.commits or turn.reports else turn.title
         of_work = [ask for ask in asks if ask != idle]
@@ -108,7 +95,7 @@ def _act(session: Session, known: SessionState, asked: str) -> str:
         path for path in session_commits.written_files(known) if is_changed(known.files[path])
     ]
     most = max(changed, key=lambda path: known.files[path].writes, default="")
-    answer = prompts.naming_sentence(session_state.last_reply(known))
+    answer = quoting.naming_sentence(session_state.last_reply(known))
     place = stems(*changed, *known.files[most].symbols) if most else set()
     acts = [act for act in (_made(known), known.pull) if act]
     if named := next((act for act in acts if not place or stems(act) & place), ""):
@@ -122,15 +109,6 @@ def _act(session: Session, known: SessionState, asked: str) -> str:
         return answer or _changed(known)
     branch = "" if session.branch in _UNNAMED else text.named(session.branch)
     return branch if asked else answer
-
-
-def file_text(path: str, file: FileState) -> str:
-    """Return a file with what was changed in it."""
-    symbols = [one_line(symbol, _SYMBOL_CHARS) for symbol in file.symbols]
-    inside = f" ({listed(symbols, _SYMBOLS_SHOWN)})" if symbols and language_of(path) else ""
-    is_known = file.is_counted and (file.added or file.removed)
-    lines = f" +{file.added} -{file.removed}" if is_known else ""
-    return f"{path}{inside}{lines}"
 
 
 def is_changed(file: FileState) -> bool:
@@ -150,11 +128,13 @@ def _made(known: SessionState) -> str:
 
 
 def _changed(known: SessionState) -> str:
-    """Return which files a session changed: one or more."""
-    changed = [path for path, file in known.files.items() if is_changed(file)][::-1]
-    shown = [file_text(path, known.files[path]) for path in changed[:_NAMED]]
-    verb = "Changed" if known.files[changed[0]].fate != "created" else "Created"
-    return f"{verb} {listed([*shown, *changed[_NAMED:]], _NAMED)}"
+    """Return the files of the project that a session changed, newest first, and what in them."""
+    said = []
+    for path in session_commits.written_files(known):
+        symbols = [one_line(symbol, _SYMBOL_CHARS) for symbol in known.files[path].symbols]
+        inside = f" ({listed(symbols, _SHOWN_OF_EACH)})" if symbols else ""
+        said += [f"{path}{inside}"] if is_changed(known.files[path]) else []
+    return f"Changed {listed(said, _SHOWN_OF_EACH)}" if said else ""
 
 
 def is_trivial(session: Session) -> bool:
@@ -176,21 +156,9 @@ def did_nothing(known: SessionState) -> bool:
 
 
 FIELD_CHARS = 900
-_FAILURES_SHOWN = 3
-_FILES_SHOWN = 3
-_WORTH_SAYING_MS = 1000
 _SENTENCE_END = re.compile(r"\.(?: |$)")
 _ENDED = f"{ENDS}{WIDE_ENDS}…:"
-_WORDS_OF_STATUS = {"active": "open", "ended": "ended", "idle": "ended idle"}
-_NOUNS = {
-    "prompt": "prompt",
-    "file-write": "edit",
-    "file-read": "file read",
-    "command": "command",
-    "search": "lookup",
-    "commit": "commit",
-    "tool-use": "other tool use",
-}
+_STATUS = {"active": "open", "ended": "ended", "idle": "ended idle"}
 
 
 def summarize(session: Session) -> Item | None:
@@ -202,33 +170,34 @@ def summarize(session: Session) -> Item | None:
     known = session_state.decode(session.state)
     if not _has_substance(known):
         return None
-    known = _trusted(known)
+    # Without requests and paths that imitate markup.
+    asks = {ask: form for ask, form in known.asks.items() if not suspicion(ask)}
+    files = {path: file for path, file in known.files.items() if not suspicion(path)}
+    known = replace(known, asks=asks, files=files)
+    only_read = [path for path, file in files.items() if not file.writes]
     fields = SummaryFields(
         request=clean(request_of(session, known)),
-        investigated=_investigated(known),
+        investigated=_field([f"Read {listed(only_read[::-1], 8)}"] if only_read else []),
         learned=_field([*known.remembered[-6:], *known.decided[-4:]]),
         completed=_completed(known),
         next_steps=next_steps(session, known),
-        notes=_notes(session, known),
     )
     narrative = fields.text
     only_asks = known.turn is not None and turns.only_asks(known.turn)
-    written = [path for path, file in known.files.items() if file.writes]
+    written = [path for path, file in files.items() if file.writes]
     return Item(
         id=item_id(session.id, "summary"),
         uuid=item_uuid(f"session-{session.id}-{session.external}", session.started_ms, "summary"),
         kind="summary",
         type="summary",
-        title=_title(session, known, fields.completed or fields.investigated),
-        subtitle=one_line(
-            f"{session.client} session, {_WORDS_OF_STATUS[session.status]}", SUBTITLE
-        ),
+        title=clean(title_of(session, known)) or _first(session, fields),
+        subtitle=one_line(f"{session.client} session, {_STATUS[session.status]}", SUBTITLE),
         narrative=narrative,
         concepts=concepts_of(written[-3:]),
-        files_read=tuple(path for path, file in known.files.items() if file.reads),
+        files_read=tuple(path for path, file in files.items() if file.reads),
         files_modified=tuple(written),
         summary=fields,
-        category=QUESTION if only_asks and known.counts.get("prompt") == 1 else "",
+        category=QUESTION if only_asks and session.prompts == 1 else "",
         project_id=session.project_id,
         session_id=session.id,
         branch=session.branch,
@@ -240,45 +209,20 @@ def summarize(session: Session) -> Item | None:
     )
 
 
-def _trusted(known: SessionState) -> SessionState:
-    """Return the state without requests and paths that imitate markup."""
-    asks = {ask: form for ask, form in known.asks.items() if not suspicion(ask)}
-    files = {path: file for path, file in known.files.items() if not suspicion(path)}
-    return replace(known, asks=asks, files=files)
-
-
-def _title(session: Session, known: SessionState, did: str) -> str:
-    """Return what was asked or changed, else what was done or investigated first."""
-    first = one_line(_SENTENCE_END.split(did, 1)[0], TITLE)
-    return clean(title_of(session, known)) or first or one_line(f"{session.client} session", TITLE)
-
-
-def _investigated(known: SessionState) -> str:
-    only_read = [path for path, file in known.files.items() if not file.writes]
-    return _field([f"Read {listed(only_read[::-1], 8)}"] if only_read else [])
+def _first(session: Session, fields: SummaryFields) -> str:
+    did = _SENTENCE_END.split(fields.completed or fields.investigated, 1)[0]
+    return one_line(did or f"{session.client} session", TITLE)
 
 
 def _has_substance(known: SessionState) -> bool:
     said = (known.asks, known.plan, known.begun_plan, known.pull, known.decided, known.remembered)
     done = (known.files, known.commands, known.commits, known.has_searched, known.customs)
-    return any((*said, *done, known.lists, known.counts.get("delegation")))
+    return any((*said, *done, known.lists, known.turn and known.turn.reports))
 
 
 def _completed(known: SessionState) -> str:
     said = [f"Committed {listed(known.commits[-5:], 5)}"] if known.commits else []
-    for verb in ("changed", "created", "deleted"):
-        written = [
-            path
-            for path, file in known.files.items()
-            if is_changed(file)
-            and (file.fate or "changed") == verb
-            and not path.startswith(("/", "~"))
-        ][::-1]
-        shown = [file_text(path, known.files[path]) for path in written[:_FILES_SHOWN]]
-        if written:
-            said.append(
-                f"{verb.capitalize()} {listed([*shown, *written[_FILES_SHOWN:]], _FILES_SHOWN)}"
-            )
+    said += filter(None, [_changed(known)])
     if known.later_commits:
         said.append(f"Taken in by later commits: {listed(known.later_commits[-3:], 3)}")
     if known.plan:
@@ -291,11 +235,14 @@ def _completed(known: SessionState) -> str:
 
 def next_steps(session: Session, known: SessionState) -> str:
     """Return what a session left open: red checks, work that is not committed, planned steps."""
-    said = []
-    for one in [one for one in known.failing[::-1] if _is_to_mend(one, known)][:_FAILURES_SHOWN]:
-        result = f": {one.said}" if one.said else ""
-        error = f" - {quoted(one.error)}" if one.error else ""
-        said.append(f"{one.head} failed at {_minute(one.last_ms)}{result}{error}")
+    # What was committed though it was red was accepted.
+    red = [one for one in known.failing[::-1] if not one.is_rewritten]
+    red = [one for one in red if one.item not in known.accepted][:_SHOWN_OF_EACH]
+    said = [
+        f"{one.head} failed at {_minute(one.last_ms)}{f': {one.said}' if one.said else ''}"
+        f"{f' - {quoted(one.error)}' if one.error else ''}"
+        for one in red
+    ]
     left = session_commits.left_open(known)
     if left and (session.branch or known.commits):
         what = "Not committed" if known.is_git_asked else "No commit known"
@@ -303,33 +250,6 @@ def next_steps(session: Session, known: SessionState) -> str:
         when = f"at {at}" if session.status == "active" else f"when the session ended ({at})"
         said.append(f"{what} {when}: {listed(left, 8)}")
     return _field([*said, *todos.steps_of(known)])
-
-
-def _is_to_mend(one: OpenFailure, known: SessionState) -> bool:
-    """Return True if a red check is the session's to mend, as far as its acts say.
-
-    What was committed though it was red was accepted; what a linter or a type checker says of a
-    file that the session did not write was there before, unless it kept it from committing.
-    """
-    if one.is_rewritten or one.item in known.accepted:
-        return False
-    is_static = all(red.kind in STATIC and red.task != "commit" for red in one.checks)
-    place = place_in(one.error) if is_static else ""
-    return not place or any(
-        path.endswith(place) for path, file in known.files.items() if file.writes
-    )
-
-
-def _notes(session: Session, known: SessionState) -> str:
-    counts = [
-        counted(known.counts[kind], noun) for kind, noun in _NOUNS.items() if known.counts.get(kind)
-    ]
-    length_ms = session.last_ms - session.started_ms
-    length = f" in {duration_text(length_ms)}" if length_ms >= _WORTH_SAYING_MS else ""
-    said = [f"{', '.join(counts)}{length}"] if counts else []
-    if known.models:
-        said.append(f"Models: {listed(known.models, 4)}")
-    return _field(said)
 
 
 def _minute(at_ms: int) -> str:
@@ -340,8 +260,11 @@ def _minute(at_ms: int) -> str:
 def _field(parts: list[str]) -> str:
     """Return sentences, each with a full stop, as a field of at most `FIELD_CHARS`.
 
-    Those that imitate the markup of a model are left out, as a summary is trusted.
+    Those that imitate the markup of a model are left out, as a summary is trusted, and those for
+    which there is no place.
     """
-    trusted = map(clean, parts)
-    said = [part if part[-1] in _ENDED else f"{part}." for part in distinct(trusted, 20)]
-    return one_line(" ".join(said), FIELD_CHARS)
+    said = ""
+    for part in distinct(map(clean, parts), 20):
+        ended = f"{said} {part}{'' if part[-1] in _ENDED else '.'}".lstrip()
+        said = ended if len(ended) <= FIELD_CHARS else said
+    return one_line(said, FIELD_CHARS)

@@ -17,7 +17,7 @@ from observer.core.events import FileWrite, ToolUse
 from observer.core.json_text import object_in
 from observer.core.model import Recorded
 from observer.core.text import distinct, one_line, relative, word_set
-from observer.observations import prompts
+from observer.observations import quoting
 from observer.observations.drafts import FACT, where_of
 from observer.observations.session_state import Point, SessionState, Status, TodoList
 
@@ -31,19 +31,16 @@ _PLAN_FILE = re.compile(r"(?:^|/)(?:\.\w+/plans/[^/]+|plans/[^/]+\.plan|[^/]+\.p
 def listed(before: SessionState, recorded: Recorded, use: ToolUse) -> SessionState | None:
     """Return the state after a change of a to-do list; None for other tools."""
     agent = recorded.event.agent[:100]
-    known = _list_of(before, agent)
-    points = after(known.points if known else (), use)
-    if points is None:
-        return None
-    return _with_list(before, TodoList(key=agent, points=points))
+    points = after(_list_of(before, agent).points, use)
+    return None if points is None else _with_list(before, TodoList(key=agent, points=points))
 
 
 def planned(before: SessionState, use: ToolUse) -> SessionState:
     """Return the state after a plan was presented."""
-    heading = prompts.heading_of(plan_in(use))
+    heading = quoting.heading_of(plan_in(use))
     turn = before.turn
     if turn and heading:
-        turn = replace(turn, heading=heading)
+        turn = replace(turn, plan=heading)
     return replace(before, plan=heading or before.plan, turn=turn)
 
 
@@ -58,17 +55,15 @@ def written(before: SessionState, recorded: Recorded, write: FileWrite) -> Sessi
         return before
     where = where_of(recorded)
     path = relative(write.path, where.root, where.cwd)
-    known, after = _list_of(before, f"/{path}") or TodoList(key=f"/{path}"), before
+    known, after = _list_of(before, f"/{path}"), before
     points, is_ticked = in_file(known.points, write)
     if points is not None:
         is_done = known.is_worked_through or is_ticked
         after = _with_list(before, replace(known, points=points, is_worked_through=is_done))
     if _PLAN_FILE.search(path):
-        text = write.content or (write.edits[0].new if write.edits else "")
-        return replace(after, plan=prompts.heading_of(text) or after.plan)
-    if path.startswith(("/", "~")):
-        return after
-    return replace(after, plan="")
+        text = write.content or "".join(edit.new for edit in write.edits[:1])
+        return replace(after, plan=quoting.heading_of(text) or after.plan)
+    return after if path.startswith(("/", "~")) else replace(after, plan="")
 
 
 def steps_of(known: SessionState) -> tuple[str, ...]:
@@ -85,8 +80,8 @@ def steps_of(known: SessionState) -> tuple[str, ...]:
     return distinct((*(text for one in lists for text in open_of(one.points)), *plan), _STEPS)
 
 
-def _list_of(known: SessionState, key: str) -> TodoList | None:
-    return next((one for one in known.lists if one.key == key), None)
+def _list_of(known: SessionState, key: str) -> TodoList:
+    return next((one for one in known.lists if one.key == key), TodoList(key=key))
 
 
 def _with_list(before: SessionState, kept: TodoList) -> SessionState:
@@ -114,7 +109,6 @@ _CHECKLIST = re.compile(
     re.IGNORECASE,
 )
 _PLAN_TOOLS = word_set("ExitPlanMode exit_plan_mode CreatePlan create_plan")
-
 Row: TypeAlias = Mapping[str, Any]
 Points: TypeAlias = tuple[Point, ...]
 
@@ -173,13 +167,9 @@ def _whole(points: Points, given: Row, _output: str) -> Points | None:
         return tuple(
             replace(one, status="done") if at in done else one for at, one in enumerate(points)
         )
-    if rows is None:
-        return None
-    found = _points(rows)
-    if not found:
-        return None
+    found = _points(rows or ())
     is_part = given.get("merge") is True or given.get("command") == "add"
-    return _merged(points, found) if is_part else tuple(_named(found).values())
+    return _merged(points if is_part else (), found) if found else None
 
 
 def _created(points: Points, given: Row, output: str) -> Points | None:
@@ -223,16 +213,12 @@ def _shown(points: Points, _given: Row, output: str) -> Points | None:
     return found or points
 
 
+_WHOLE = """
+TodoWrite todo_write todowrite todo_list write_todos update_plan manage_todo_list update_todos
+update_todo_list
+"""
 _TOOLS: Mapping[str, Callable[[Points, Row, str], Points | None]] = {
-    **dict.fromkeys(
-        word_set(
-            """
-            TodoWrite todo_write todowrite todo_list write_todos update_plan manage_todo_list
-            update_todos update_todo_list
-            """
-        ),
-        _whole,
-    ),
+    **dict.fromkeys(_WHOLE.split(), _whole),
     "TaskCreate": _created,
     "TaskCreated": _created,
     "TaskUpdate": _updated,
@@ -260,17 +246,12 @@ def _text(row: Row) -> str:
 
 def _status(row: Row) -> Status:
     status = str(row.get("status") or "").lower().replace(" ", "_")
-    if status in _DONE or row.get("completed") is True:
-        return "done"
-    return "active" if status in _ACTIVE else "open"
+    is_done = status in _DONE or row.get("completed") is True
+    return "done" if is_done else "active" if status in _ACTIVE else "open"
 
 
 def _merged(points: Points, more: Points) -> Points:
-    return tuple((_named(points) | _named(more)).values())
-
-
-def _named(points: Points) -> dict[str, Point]:
-    return {one.id or one.text: one for one in points}
+    return tuple({one.id or one.text: one for one in (*points, *more)}.values())
 
 
 def _boxes(text: str) -> Points:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Container, Iterable, Sequence
+from typing import Literal
 
 from msgspec import field
 from msgspec.structs import replace
@@ -18,24 +19,21 @@ from observer.core.events import Prompt, Reply
 from observer.core.model import ASKED, Item, Recorded
 from observer.core.text import block, counted, distinct, first_line, listed, one_line, relative
 from observer.core.value import Value, newest
-from observer.observations import prompts
+from observer.observations import drafts, quoting
 from observer.observations.drafts import (
-    FACT,
-    PATHS,
-    QUESTION,
-    TITLE,
     ItemOrigin,
     ObservationDraft,
     concepts_of,
-    is_work,
     item,
     origin_of,
     where_of,
 )
-from observer.observations.note_syntax import mentions
-from observer.observations.quoting import finding, matter, names, opening, quoted
+from observer.observations.note_reducer import mentions
+from observer.observations.quoting import line_of, matter, names, opening, quoted
 
 TURN = "turn"
+INTERRUPTED = "interrupted"
+"""How the subtitle of a turn begins that its person broke off."""
 MEMORY, GIT, OTHER = "memory", "git", "other"
 """Sorts of calls of tools in a turn."""
 ASKED_CHARS, REPLY_CHARS = 4000, 800
@@ -49,6 +47,8 @@ _ANSWER = 40
 _COMMITTED = "Committed: "
 _REPLY = 400
 _OF_ONE_KIND = 12
+_FEW_WORDS = 2 * quoting.NAMING_WORDS
+"""A request of fewer words is no title where it has none of what was made."""
 _SYMBOLS = 6
 IN_COMMON = 2
 """Stems of a request that what was done must repeat, for the request to name it."""
@@ -61,17 +61,20 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 class Turn(Value):
     """What is known of a turn so far; sequences are oldest first, and bounded.
 
-    `title` is what it is about, by the prompt or what that goes on with; "" if nothing says so yet.
-    `form` is that of the prompt. `files` are the symbols changed in each file, `checks` how each
-    ended last, `calls` the sorts of
-    calls: of `MEMORY`, of `GIT`, of others. `is_over` once its session ended or was asked more,
-    `is_replied` while nothing was changed since its last reply.
+    `title` is what it is about by its prompt, `heading` by what that goes on with; "" if nothing
+    says so. `form` is that of the prompt, `plan` the heading of a plan that was shown, `pull` the
+    title that a pull request was given. `files` are the symbols changed in each file, `checks` how
+    each ended last, `calls` the sorts of calls: of `MEMORY`, of `GIT`, of others. `is_over` once
+    its session ended or was asked more, `is_replied` while nothing was changed since its last
+    reply, `is_interrupted` if the client says that the person broke it off.
     """
 
     origin: ItemOrigin
     title: str = ""
-    form: prompts.Form = ""
+    form: quoting.Form = ""
     heading: str = ""
+    plan: str = ""
+    pull: str = ""
     asked: str = ""
     reply: str = ""
     given: tuple[str, ...] = ()
@@ -85,19 +88,20 @@ class Turn(Value):
     chars: int = 0
     is_over: bool = False
     is_replied: bool = False
+    is_interrupted: bool = False
 
 
 def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
     """Return the turn that a prompt begins; `before` is the one that it ends."""
-    where, words = where_of(recorded), prompts.words_of(body.text)
-    is_named = prompts.names_its_subject(words)
-    files = distinct((relative(path, where.root, where.cwd) for path in body.files), PATHS)
-    goes_on = before.title or before.heading if before else ""
-    form = prompts.form_of(words)
-    asked = prompts.without_runs(words) if form == "paste" else words
+    where, words = where_of(recorded), quoting.words_of(body.text)
+    is_named = quoting.names_its_subject(words)
+    files = distinct((relative(path, where.root, where.cwd) for path in body.files), drafts.PATHS)
+    goes_on = before.title or before.plan or before.heading if before else ""
+    form = quoting.form_of(words)
+    asked = quoting.without_runs(words) if form == "paste" else words
     return Turn(
         origin=origin_of(recorded),
-        title=prompts.title_of(words) if is_named else "",
+        title=quoting.title_of(words) if is_named else "",
         form=form,
         heading="" if is_named else goes_on,
         asked=block(quoted(asked, ASKED_CHARS), 2 * ASKED_CHARS),
@@ -123,14 +127,16 @@ def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
     files = dict(turn.files)
     known = files.pop(path, ())
     files[path] = distinct((*known, *symbols), _SYMBOLS)
-    return replace(turn, files=newest(files, PATHS), is_replied=False)
+    return replace(turn, files=newest(files, drafts.PATHS), is_replied=False)
 
 
-def with_commit(turn: Turn, subject: str) -> Turn:
-    """Return a turn after a commit."""
-    said = one_line(subject, FACT)
-    commits = (*(one for one in turn.commits if one != said), said)[-_OF_ONE_KIND:]
-    return replace(turn, commits=commits, is_replied=False)
+def with_said(
+    turn: Turn, kind: Literal["commits", "mended", "answers", "reports", "calls"], *said: str
+) -> Turn:
+    """Return a turn with more of a kind, each once; what was there before keeps its place."""
+    known = getattr(turn, kind)
+    fresh = [one for one in distinct(said, _OF_ONE_KIND) if one not in known]
+    return replace(turn, **{kind: (*known, *fresh)[-_OF_ONE_KIND:]}) if fresh else turn
 
 
 def without(turn: Turn, *, files: Container[str] = (), commits: Container[str] = ()) -> Turn:
@@ -143,36 +149,8 @@ def without(turn: Turn, *, files: Container[str] = (), commits: Container[str] =
 def with_check(turn: Turn, name: str, outcome: str) -> Turn:
     """Return a turn after a check ended."""
     checks = {key: said for key, said in turn.checks.items() if key != name}
-    checks[one_line(name, FACT)] = one_line(outcome, FACT)
+    checks[one_line(name, drafts.FACT)] = one_line(outcome, drafts.FACT)
     return replace(turn, checks=newest(checks, _OF_ONE_KIND))
-
-
-def with_fixes(turn: Turn, items: Iterable[Item]) -> Turn:
-    """Return a turn with the fixes among items that its events completed, but for known ones."""
-    fixes = [made for made in items if made.type == "fix" and made.kind != "record"]
-    said = [made.title for made in fixes if made.folded == 1]
-    if not said:
-        return turn
-    return replace(turn, mended=distinct((*turn.mended, *said), _OF_ONE_KIND))
-
-
-def with_answer(turn: Turn, said: str) -> Turn:
-    """Return a turn in which the person answered a question."""
-    answers = (*turn.answers, one_line(said, FACT))[-_OF_ONE_KIND:]
-    return replace(turn, answers=answers)
-
-
-def with_report(turn: Turn, agent: str, result: str) -> Turn:
-    """Return a turn with what a sub-agent's report says first."""
-    said = one_line(f"{agent or 'a sub-agent'}: {finding(result)}", 2 * FACT)
-    if said in turn.reports:
-        return turn
-    return replace(turn, reports=(*turn.reports, said)[-_OF_ONE_KIND:])
-
-
-def with_call(turn: Turn, sort: str) -> Turn:
-    """Return a turn after a call of a sort of tool."""
-    return turn if sort in turn.calls else replace(turn, calls=(*turn.calls, sort))
 
 
 def only_asks(turn: Turn) -> bool:
@@ -181,28 +159,33 @@ def only_asks(turn: Turn) -> bool:
 
 
 def title_of(turn: Turn) -> str:
-    """Return what a turn is about: as asked, committed, planned or answered, in that order.
+    """Return what a turn is about: as asked, made or answered, in that order.
 
-    A paste says less than what was committed or answered, and a reply that names nothing less than
-    the first report of a sub-agent.
+    What was made is a commit, a plan or a pull request. It says more than a paste, or a few words
+    that point elsewhere; a reply that names nothing says less than a sub-agent's first report.
     """
     answer = opening(turn.reply)
-    committed = turn.commits[-1] if turn.commits else ""
-    pasted = committed or prompts.naming_sentence(answer) if turn.form == "paste" else ""
+    made = turn.commits[-1] if turn.commits else turn.plan or turn.pull
+    is_few = len(turn.title.split()) < _FEW_WORDS and quoting.names_its_subject(made)
+    said = turn.title
+    if turn.form == "paste":
+        said = made or quoting.naming_sentence(answer) or said
+    elif made and is_few and not names_work(turn, [*turn.files], (made,)):
+        said = made
     reported = turn.reports[0].partition(": ")[2] if turn.reports and not names(answer) else ""
-    planned = turn.title or committed or turn.heading
-    said = pasted or planned or prompts.title_of(reported or answer)
-    return one_line(said or first_line(turn.asked, TITLE), TITLE)
+    said = said or made or turn.heading or quoting.title_of(reported or answer)
+    return one_line(said or first_line(turn.asked, drafts.TITLE), drafts.TITLE)
 
 
 def item_of(turn: Turn, recorded: Recorded) -> Item:
     """Return the item of a turn; `recorded` is the newest event in it."""
     title = title_of(turn)
     is_more = turn.asked.strip() not in {"", title}
+    counts = _counts(len(turn.files), len(turn.commits), len(turn.checks))
     draft = ObservationDraft(
         type=TURN,
         title=title,
-        subtitle=_counts(len(turn.files), len(turn.commits), len(turn.checks)),
+        subtitle=", ".join(filter(None, (INTERRUPTED if turn.is_interrupted else "", counts))),
         narrative=f"{turn.reply}{ASKED}{turn.asked}".strip() if is_more else turn.reply,
         facts=(
             *(f"{_COMMITTED}{one}" for one in turn.commits),
@@ -218,7 +201,7 @@ def item_of(turn: Turn, recorded: Recorded) -> Item:
         concepts=concepts_of([*turn.files][:4]),
         files_read=turn.given,
         files_modified=tuple(turn.files),
-        category=QUESTION if only_asks(turn) else "",
+        category=drafts.QUESTION if only_asks(turn) else "",
         links=mentions(turn.asked),
         chars=turn.chars,
     )
@@ -233,7 +216,7 @@ def names_work(turn: Turn, files: Sequence[str], said: Iterable[str] = ()) -> bo
     One that names a file, a symbol or a number does, and the heading of a document; else two of its
     longer words, or a fourth of them, must be there again.
     """
-    asked = " ".join(word for word in turn.title.split() if is_work(word.strip(AROUND)))
+    asked = " ".join(word for word in turn.title.split() if drafts.is_work(word.strip(AROUND)))
     if turn.form == "document" or names(asked):
         return True
     symbols = (symbol for path in files for symbol in turn.files[path])
@@ -256,7 +239,7 @@ def says_something(turn: Turn) -> bool:
     """
     if turn.is_over and not (turn.reply or turn.files or turn.commits):
         return False
-    work = [path for path in turn.files if is_work(path)]
+    work = [path for path in turn.files if drafts.is_work(path)]
     if turn.files and not work and not names_work(turn, (), turn.commits):
         return False
     if turn.calls == (GIT,) or (turn.commits and not (turn.title and work)):
@@ -274,8 +257,10 @@ def opening_of(turn: Turn) -> str:
 
     Where files were changed, what stands before the matter says that all went well.
     """
-    said = (matter(turn.reply) if turn.files else "") or opening(turn.reply)
-    return one_line(said, _REPLY) if says_something(turn) else ""
+    if not says_something(turn):
+        return ""
+    said = line_of(matter(turn.reply), _REPLY) if turn.files else ""
+    return said or line_of(opening(turn.reply), _REPLY)
 
 
 def reply_of(made: Item) -> str:

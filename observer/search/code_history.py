@@ -21,7 +21,7 @@ from observer.core.filters import Filters, touches
 from observer.core.model import Item, Session
 from observer.core.value import Value
 from observer.git.blame import AgentMark, BlamedCommit, has_words
-from observer.observations import git_commands, session_state
+from observer.observations import session_commits, session_state
 from observer.observations.drafts import FAILED
 from observer.store.reader import StoreReader
 
@@ -111,7 +111,9 @@ def _committed(body: Command, ended_ms: int, at_ms: int) -> bool:
     """Return True if a command commits, by itself or whatever it ran, and had begun at a time."""
     took_ms = UNTIMED_MS if body.duration_ms is None else body.duration_ms
     parts = simple_commands(body.command) if "git" in body.command else ()
-    commits = any(map(git_commands.commits, parts)) or git_commands.printed_commits(body.output)
+    commits = any(map(session_commits.commits, parts)) or session_commits.printed_commits(
+        body.output
+    )
     return ended_ms - took_ms < at_ms + SECOND_MS and bool(commits)
 
 

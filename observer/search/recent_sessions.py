@@ -67,6 +67,9 @@ HALF_LIFE = 16
 """Turns after which what changed a file counts half."""
 _COUNTS = {"turn": 1.0, "commit": 0.5, "summary": 0.5}
 """What a file counts that a turn changed, a commit has, or a session only read."""
+LEAST = 0.1
+"""Of the likeliest file's weight what another needs to be named: less is thin evidence. Of what
+sessions of one corpus edited first, 20 names hold .52; with .15 .51, with .3 .42."""
 DECAY = 0.9
 """What the runs of a check in a session count less than those in the next younger one."""
 FORMS = 40
@@ -190,15 +193,17 @@ class RecentSessions:
         yield from [turn for turn in news if turn.id in ended] or news
 
     def turns(self, last: PastSession, shown: Item | None) -> Iterator[Item]:
-        """Yield the turns before the one that is `shown` of the session to resume, newest first.
+        """Yield the newest turn of each session, newest first, but for the one that is `shown`.
 
         One that has the title or the reply of one before is left out.
         """
         said = _sayings(shown) if shown else {last.summary.title}
+        sessions: set[int | None] = set()
         for turn in self._turns():
-            if not said & _sayings(turn):
+            if turn.session_id not in sessions and not said & _sayings(turn):
                 said |= _sayings(turn)
                 yield turn
+            sessions.add(turn.session_id)
 
     def decisions(self, since_ms: int) -> Iterator[Item]:
         """Return what the person answered in own words since a time, newest first."""
@@ -220,9 +225,7 @@ class RecentSessions:
     def red(self, *, now_ms: int, about: str = "") -> Iterator[FailingCheck]:
         """Yield the checks that fail as far as anybody knows, the last run first.
 
-        Args:
-            now_ms: the present time.
-            about: a file that they, or what they printed, must name; empty for all.
+        They, or what they printed, must name the file that they are `about`, if any.
 
         Raises:
             StoreUnavailable: the state of the project is damaged, or of another version.
@@ -332,10 +335,15 @@ def likely_files(reader: StoreReader, project_id: int) -> list[str]:
         for path in {*item.files_read} - {*item.files_modified} if read else item.files_modified:
             weights[path] += weight
         age += item.type == "turn"
-    inside = [path for path in weights if not path.startswith(("/", "../", "~"))]
-    # Sorted by name first, so that equal weights keep their order from one session to the next.
-    found = sorted(path for path in inside if path.rpartition("/")[2] not in _COMMON)
-    return sorted(found, key=lambda path: -weights[path])
+    names = [
+        path
+        for path in weights
+        if not path.startswith(("/", "../", "~")) and path.rpartition("/")[2] not in _COMMON
+    ]
+    least = LEAST * max((weights[path] for path in names), default=0)
+    # Equal weights keep their order from one session to the next.
+    named = (path for path in names if weights[path] >= least)
+    return sorted(named, key=lambda path: (-weights[path], path))
 
 
 def named_in(text: str, files: Sequence[str]) -> set[str]:

@@ -24,48 +24,20 @@ from observer.observations.drafts import QUESTION
 from observer.observations.quoting import line_of, matter, opening
 from observer.observations.session_commits import HASH_CHARS
 from observer.observations.session_state import last_reply
-from observer.search.rank import (
-    ASKING,
-    ENDS,
-    WITHHELD,
-    Hit,
-    HitSignals,
-    capped,
-    clamped,
-    clean,
-    composite,
-    is_harmless,
-    is_knowledge,
-    is_of_here,
-    is_stale,
-    recency,
-    staleness_factor,
-    successors,
-)
-from observer.search.recent_sessions import (
-    FailingCheck,
-    PastSession,
-    RecentSessions,
-    Uncommitted,
-    dense,
-    discarded,
-    likely_files,
-    made_here,
-    named_in,
-    working_checks,
-    working_forms,
-)
+from observer.search import rank, recent_sessions
+from observer.search.rank import Hit, HitSignals, clean, is_stale
+from observer.search.recent_sessions import FailingCheck, PastSession, RecentSessions, Uncommitted
 from observer.search.snippet import without_duplicates
 from observer.store.reader import StoreReader
 
 MOST_RED, MOST_NOTES_SHOWN, MOST_FORMS, MOST_TURNS, MOST_OTHERS = 3, 8, 3, 6, 3
 """Lines of each sort that are offered to the budget, beside all that is still to do."""
 MOST_DIRTY, MOST_DECISIONS = 12, 1
-MOST_FILES, TOKENS_OF_FILE = 19, 8
+MOST_FILES, TOKENS_OF_FILE = 20, 8
 """Files, the likeliest, that a start names in all, beside some four that its other lines name and
 that are less likely; and tokens that one costs, its folder's share included."""
 FILES_CHARS = 2_000
-ASKED_CHARS, TURN_CHARS = 110, 240
+ASKED_CHARS, TURN_CHARS = 110, 280
 NAMES_SAID = 4
 NOTES = 60
 COMMITS = 100
@@ -73,8 +45,9 @@ NOTE_TYPES = (
     *("constraint", "rule", "decision", "preference", "heuristic", "rejected", "fact", "context"),
 )
 """Notes that hold until somebody says otherwise."""
-KEPT, KEPT_FOR_FILES = 0.4, 0.12
-"""Of a budget, for what the work needs: checks, turns and files; the lines before get the rest.
+KEPT, KEPT_FOR_FILES, KEPT_OF_TURNS = 0.4, 0.12, 0.3
+"""Of a budget, for what the work needs: checks, turns and files; the lines before get the rest, and
+turns before the last one what is left of seven tenths.
 Files are bought last, since those that a line names already are not named again."""
 
 LAST, TURN, RED, PULL = "last session", "earlier turn", "red when it ran last", "pull request"
@@ -198,12 +171,8 @@ def start(
 ) -> Start:
     """Choose the lines of a session's start.
 
-    Args:
-        reader: where to look.
-        request: whose start, and how long.
-        cost: what a line costs when it is rendered, in tokens.
-        uncommitted: asks git about files that sessions left dirty; None believes the sessions.
-        exists: leaves out files that are gone; None takes all for there.
+    `cost` says what a line costs when it is rendered, in tokens; `uncommitted` asks git about files
+    that sessions left dirty, None believes the sessions; `exists` leaves out files that are gone.
 
     Raises:
         BadInput: the budget is negative.
@@ -225,9 +194,9 @@ def start(
     bought: dict[int, CardFact] = {}
     for place in sorted(range(len(lines)), key=sorts.__getitem__):
         line, price = lines[place], cost(lines[place])
-        keep = int(request.budget_tokens * (KEPT_FOR_FILES if sorts[place] else KEPT))
-        if not is_harmless(line.why, line.text):
-            budget.omit(line.item, line.why, WITHHELD)
+        keep = int(request.budget_tokens * (KEPT, KEPT_FOR_FILES, KEPT_OF_TURNS)[sorts[place]])
+        if not rank.is_harmless(line.why, line.text):
+            budget.omit(line.item, line.why, rank.WITHHELD)
         elif budget.buy(price, keep=keep):
             bought[place] = line
         else:
@@ -250,7 +219,7 @@ def _pinned(
     ids = [one for one, how in given.items() if how == PIN and one not in but]
     filters = request.filters("observation", "note", "summary")
     items = [one for one in reader.items(ids) if filters.admits(one)]
-    gone = discarded(reader, items)
+    gone = recent_sessions.discarded(reader, items)
     for one in sorted(items, key=lambda item: -item.created_ms):
         if one.kind == "note" and request.with_notes:
             yield _note(one)
@@ -287,7 +256,7 @@ def _lines(
         yield CardFact(
             item=left.past.summary.id,
             why=DIRTY[left.is_certain] + by,
-            text=f"{dense(left.paths[:MOST_DIRTY])}{more}",
+            text=f"{recent_sessions.dense(left.paths[:MOST_DIRTY])}{more}",
             most_chars=FILES_CHARS,
         )
     yield from (CardFact(item=last.summary.id, why=STEP, text=one) for one in recent.steps(last))
@@ -325,7 +294,7 @@ def _last(last: PastSession, turn: Item | None) -> CardFact:
     return CardFact(
         item=turn.id if turn else last.summary.id,
         why=LAST,
-        text=f"{session.client}{where}, {ends}: {said or WITHHELD}",
+        text=f"{session.client}{where}, {ends}: {said or rank.WITHHELD}",
         at_ms=session.last_ms,
     )
 
@@ -339,14 +308,18 @@ def _exchange(turn: Item, title: str) -> str:
     said = matter(reply) if turn.files_modified else opening(reply) or turn.subtitle
     if turn.files_modified and not said:
         said = f"changed {_names(turn.files_modified)}; {opening(reply)}".removesuffix("; ")
-    return _joined(title, *turns.committed_in(turn), said)
+    broken = turns.INTERRUPTED if turn.subtitle.startswith(turns.INTERRUPTED) else ""
+    return _joined(title, *turns.committed_in(turn), broken, said.removeprefix(broken))
 
 
 def _joined(title: str, *said: str) -> str:
-    """Return a title and what was said under it, but for what says the title again."""
-    parts = [one for one in map(clean, said) if not one.startswith(title.rstrip("…"))]
-    shown = [one_line(clean(title), ASKED_CHARS), *parts]
-    return line_of(" → ".join(filter(None, shown)), TURN_CHARS)
+    """Return a title and what was said under it, but for what says the title again, or is cut."""
+    shown = one_line(clean(title), ASKED_CHARS)
+    for part in filter(None, map(clean, said)):
+        if not part.startswith(title.rstrip("…")):
+            more = line_of(part, TURN_CHARS - len(shown))
+            shown = " → ".join(filter(None, (shown, more)))
+    return shown
 
 
 def _turn(turn: Item, last: PastSession, pasts: Sequence[PastSession]) -> CardFact:
@@ -358,7 +331,7 @@ def _turn(turn: Item, last: PastSession, pasts: Sequence[PastSession]) -> CardFa
         if turn.branch != last.session.branch and clean(turn.branch)
         else ""
     )
-    text = _exchange(turn, turn.title) or WITHHELD
+    text = _exchange(turn, turn.title) or rank.WITHHELD
     return CardFact(item=turn.id, why=f"{TURN}{by}{on}", text=text, at_ms=turn.created_ms)
 
 
@@ -387,7 +360,7 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
 
 def holds(item: Item) -> bool:
     """Return True for a note of this place that holds until somebody says otherwise."""
-    return item.kind == "note" and item.type in NOTE_TYPES and is_of_here(item)
+    return item.kind == "note" and item.type in NOTE_TYPES and rank.is_of_here(item)
 
 
 def holding(reader: StoreReader, request: ContextRequest) -> list[Hit]:
@@ -413,32 +386,33 @@ def ranked(reader: StoreReader, request: ContextRequest, ids: Sequence[int]) -> 
     """
     filters = request.filters("observation", "note")
     items = reader.items(ids)
-    items += reader.items([each for each in successors(items) if each not in frozenset(ids)])
+    items += reader.items([each for each in rank.successors(items) if each not in frozenset(ids)])
     commits = [item for item in items if item.type == "commit"]
-    others = {item.id for item in commits} - made_here(reader, commits)
-    gone = discarded(reader, items) | others
+    others = {item.id for item in commits} - recent_sessions.made_here(reader, commits)
+    gone = recent_sessions.discarded(reader, items) | others
     offered: dict[int, tuple[float, Item]] = {}
     signals: dict[int, HitSignals] = {}
     for item in filter(filters.admits, items):
         if item.id in gone:
             continue
         of_item = HitSignals(
-            recency=recency(item.created_ms, now_ms=request.now_ms),
+            recency=rank.recency(item.created_ms, now_ms=request.now_ms),
             project_match=1.0 if item.project_id == request.project_id else 0.5,
         )
-        worth = composite(of_item, type_=item.type if is_knowledge(item) else "")
-        worth *= staleness_factor(item.validity)
-        worth *= ASKING if item.category == QUESTION else 1
+        worth = rank.composite(of_item, type_=item.type if rank.is_knowledge(item) else "")
+        worth *= rank.staleness_factor(item.validity)
+        worth *= rank.ASKING if item.category == QUESTION else 1
         offered[item.id], signals[item.id] = (worth, item), of_item
     lifted = dict(offered)  # what took the place of others is worth as much as those were
     for worth, item in offered.values():
-        whole = worth / (staleness_factor(item.validity) or 1)
-        for target in set(successors([item])) & offered.keys():
+        whole = worth / (rank.staleness_factor(item.validity) or 1)
+        for target in set(rank.successors([item])) & offered.keys():
             lifted[target] = (max(whole, lifted[target][0]), lifted[target][1])
-    worths = capped(lifted)
+    worths = rank.capped(lifted)
     order = sorted(worths, key=lambda one: (-worths[one], -offered[one][1].created_ms, -one))
     return [
-        Hit(item=offered[one][1], score=clamped(worths[one]), signals=signals[one]) for one in order
+        Hit(item=offered[one][1], score=rank.clamped(worths[one]), signals=signals[one])
+        for one in order
     ]
 
 
@@ -449,7 +423,7 @@ def _note(note: Item) -> CardFact:
         on = f"on branch {named(away.branch)}, not here" if away.branch else "not in this history"
         why = f"{why}, {on}"
     if is_stale(note):
-        reasons = dict.fromkeys(each.reason for each in note.validity if each.reason in ENDS)
+        reasons = dict.fromkeys(each.reason for each in note.validity if each.reason in rank.ENDS)
         why = f"{why}, {', '.join(reasons) or 'stale'}"
     if note.person not in OURS and note.approval != "approved":
         why = f"{why}, by {named(note.person)}"
@@ -464,7 +438,9 @@ def _note(note: Item) -> CardFact:
 def _checks(pasts: Sequence[PastSession], red: Sequence[CardFact]) -> Iterator[CardFact]:
     """Yield how checks are run here, but for those of which a line says that they are red."""
     fail = {line.red for line in red}
-    parts = (each.partition(BELOW) for each in working_checks(pasts) if each not in fail)
+    parts = (
+        each.partition(BELOW) for each in recent_sessions.working_checks(pasts) if each not in fail
+    )
     found = [f"`{command}`{f' in {folder[:-1]}' if folder else ''}" for command, _, folder in parts]
     if found:
         yield CardFact(item=0, why=CHECKS, text=" · ".join(found))
@@ -472,7 +448,9 @@ def _checks(pasts: Sequence[PastSession], red: Sequence[CardFact]) -> Iterator[C
 
 def _forms(reader: StoreReader, request: StartRequest) -> Iterator[CardFact]:
     """Yield which commands do not work here, and which do instead, one line a failing form."""
-    for form, item in islice(working_forms(reader, request.project_id).items(), MOST_FORMS):
+    for form, item in islice(
+        recent_sessions.working_forms(reader, request.project_id).items(), MOST_FORMS
+    ):
         text = f"`{form.works}`, not `{form.failed}` (failed {form.times} times)"
         yield CardFact(item=item.id, why=FORM, text=text)
 
@@ -489,12 +467,16 @@ def _files(
 
     Those count as well: a name that a quoted reply holds takes no place of a likelier file.
     """
-    known = likely_files(reader, request.project_id)[: 4 * MOST_FILES]
-    said = named_in("\n".join(line.text[: line.most_chars] for line in lines), known)
+    known = recent_sessions.likely_files(reader, request.project_id)[: 4 * MOST_FILES]
+    said = recent_sessions.named_in(
+        "\n".join(line.text[: line.most_chars] for line in lines), known
+    )
     there = exists(known) if exists else frozenset(known)
     likely = [path for path in known if path in there and clean(path)][:MOST_FILES]
     if shown := [path for path in likely if path not in said][:most]:
-        yield CardFact(item=0, why=FILES, text=dense(shown, known), most_chars=FILES_CHARS)
+        yield CardFact(
+            item=0, why=FILES, text=recent_sessions.dense(shown, known), most_chars=FILES_CHARS
+        )
 
 
 def _committed(reader: StoreReader, request: StartRequest, last: PastSession) -> Iterator[CardFact]:
@@ -510,9 +492,9 @@ def _committed(reader: StoreReader, request: StartRequest, last: PastSession) ->
         since_ms=last.session.started_ms,
     )
     newest_ones = reader.recent(filters, limit=COMMITS)
-    gone = discarded(reader, newest_ones)
+    gone = recent_sessions.discarded(reader, newest_ones)
     news = [one for one in newest_ones if one.session_id is None and one.id not in gone]
-    ours = made_here(reader, news)
+    ours = recent_sessions.made_here(reader, news)
     of_authors: dict[tuple[str, bool], list[Item]] = defaultdict(list)
     for commit in news:
         author = commit.person or commit_author(commit)

@@ -44,7 +44,7 @@ WITH_WORDS = "with words of the query, and the newest work"
 LONGEST_CONTENT = 1_600
 """Most characters of one text in a pack."""
 
-ANSWERS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+ANSWERS = ("request", "investigated", "learned", "completed", "next_steps")
 
 
 def error(problem: ObserverError) -> str:
@@ -246,15 +246,16 @@ def timeline(found: Timeline, name: ProjectName) -> str:
 
 def detail(item: Item, name: ProjectName | None = None) -> str:
     """Return everything that is known about one item."""
+    is_commit = item.type == "commit"  # its subtitle has the hash, its first fact repeats that
     fields = [
         ("", item.subtitle),
         ("", item.narrative if item.summary is None else ""),
         *said(item),
-        *(("fact", fact) for fact in item.facts),
+        *(("fact", fact) for fact in item.facts[is_commit:]),
         ("concepts", ", ".join(item.concepts)),
         ("read", ", ".join(map(named, item.files_read))),
         ("modified", ", ".join(map(named, item.files_modified))),
-        ("commit", item.commit),
+        ("commit", "" if is_commit else item.commit),
         ("branch", named(item.branch)),
         ("key", item.key),
         ("category", item.category),

@@ -35,7 +35,7 @@ from observer.ingest.decode import decode, decode_upcoming
 from observer.ingest.pipeline import Pipeline
 from observer.local.journal import Journal, Lines
 from observer.local.spool import Spool
-from observer.observations import note_syntax, prompt_injection, prompts, quoting
+from observer.observations import note_reducer, prompt_injection, quoting
 from observer.projects import PlaceCache
 from observer.redaction.redact import redact_bytes, redact_text
 from observer.search import query
@@ -146,9 +146,9 @@ def _query(data: bytes) -> None:
 def _prose(data: bytes) -> None:
     text = text_of(data)
     prompt_injection.suspicion(text)
-    note_syntax.parse_claims(text)
-    prompts.title_of(prompts.words_of(text))
-    prompts.heading_of(text)
+    note_reducer.parse_claims(text)
+    quoting.title_of(quoting.words_of(text))
+    quoting.heading_of(text)
     quoting.opening(text)
     quoting.quoted(text, 80)
     inside = fenced(text).removeprefix("```text\n").removesuffix("\n```")

@@ -93,6 +93,6 @@ def _uncommitted(kept: Kept, summaries: list[Item]) -> Iterator[_Uncommitted]:
 
 
 def _paths(item: Item) -> list[str]:
-    shown = f"{item.summary.next_steps}\n{item.summary.notes}" if item.summary else ""
+    shown = item.summary.next_steps if item.summary else ""
     found = _UNCOMMITTED.search(shown)
     return _PATH.findall(found[1]) if found else []

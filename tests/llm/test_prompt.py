@@ -86,7 +86,7 @@ def test_what_was_stored_before_a_pattern_was_known_is_not_sent(secret: str, bet
         item(title=text, narrative=text, facts=(text,)), Command(command=text, output=text)
     )
     shown = of_session(
-        item(kind="summary", title=text, summary=SummaryFields(notes=text)),
+        item(kind="summary", title=text, summary=SummaryFields(learned=text)),
         [item(2, title=text, narrative=text)],
     )
     assert secret not in asked.quoted + shown.quoted
@@ -120,7 +120,7 @@ SECRETS: list[tuple[str, str]] = [
 def test_what_was_stored_with_a_secret_is_sent_without() -> None:
     for text, gone in SECRETS:
         stored = item(title=text, narrative=text, facts=(text, text))
-        shown = replace(stored, summary=SummaryFields(request=text, notes=text))
+        shown = replace(stored, summary=SummaryFields(request=text, learned=text))
         body = Command(command=text, output=text, description=text)
         sent = of_observation(stored, body).quoted + of_session(shown, [stored] * 3).quoted
         assert gone not in sent

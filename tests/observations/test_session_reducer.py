@@ -28,9 +28,8 @@ from observer.core.events import (
 )
 from observer.core.model import Recorded, item_id
 from observer.observations import session_state
-from observer.observations.drafts import ItemOrigin
-from observer.observations.session_reducer import SessionReducer
-from observer.observations.session_state import CommandState, OpenGroup, SessionState, begin, decode
+from observer.observations.session_reducer import GROUPS, SessionReducer
+from observer.observations.session_state import CommandState, SessionState, begin, decode
 from observer.observations.summary import summarize
 
 Feed = Callable[..., Any]
@@ -67,25 +66,17 @@ def test_two_files_and_two_sub_agents_do_not_fold_together(feed: Feed, place: Pl
     assert len(feed(first, place(save(), 2, agent="B"), other).items) == 3
 
 
-@pytest.mark.parametrize(
-    "failed",
-    [
-        pytest.param((FileWrite(path="a.py", error="no"),), id="at once"),
-        pytest.param(
-            (
-                Intent(tool="fs_write", of=FileWrite(path="a.py")),
-                Outcome(tool="fs_write", failed=True),
-            ),
-            id="in two halves",
-        ),
-    ],
-)
+@pytest.mark.parametrize("failed", [
+    pytest.param((FileWrite(path="a.py", error="no"),), id="at once"),
+    pytest.param((Intent(tool="fs_write", of=FileWrite(path="a.py")),
+     Outcome(tool="fs_write", failed=True)), id="in two halves"),
+])  # fmt: skip
 def test_a_write_that_failed_changes_and_records_nothing(
     feed: Feed, failed: tuple[AnyBody, ...]
 ) -> None:
     fed = feed(save(), *failed, save())
     assert [item.folded for item in fed.items.values()] == [2]
-    assert decode(fed.session.state).counts["file-write"] == 2
+    assert decode(fed.session.state).files["a.py"].writes == 2
 
 
 def test_a_deletion_stands_alone(feed: Feed) -> None:
@@ -102,14 +93,11 @@ def test_a_created_file_that_is_edited_stays_created(feed: Feed) -> None:
     assert fed.last.subtitle == "create a.py, 2 edits"
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        pytest.param(Prompt(text="now the next thing"), id="prompt"),
-        pytest.param(Commit(hash="abc", subject="x"), id="commit"),
-        pytest.param(Checkout(branch="b"), id="checkout"),
-    ],
-)
+@pytest.mark.parametrize("body", [
+    pytest.param(Prompt(text="now the next thing"), id="prompt"),
+    pytest.param(Commit(hash="abc", subject="x"), id="commit"),
+    pytest.param(Checkout(branch="b"), id="checkout"),
+])  # fmt: skip
 def test_a_turn_of_the_story_ends_a_group(feed: Feed, body: AnyBody) -> None:
     assert feed(save(), body, save()).types.count("file-write") == 2
 
@@ -179,14 +167,11 @@ def test_staging_before_something_else_is_reported_with_it(feed: Feed, command: 
     assert feed(Command(command=command, exit_code=0)).types == ["command"]
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        pytest.param(FileRead(paths=("a.py",)), id="read"),
-        pytest.param(Search(query="total", output="cart.py:3:def total"), id="search-of-code"),
-        pytest.param(Search(query="*.csv", where="files", output="a.csv"), id="search-of-names"),
-    ],
-)
+@pytest.mark.parametrize("body", [
+    pytest.param(FileRead(paths=("a.py",)), id="read"),
+    pytest.param(Search(query="total", output="cart.py:3:def total"), id="search-of-code"),
+    pytest.param(Search(query="*.csv", where="files", output="a.csv"), id="search-of-names"),
+])  # fmt: skip
 def test_looking_around_is_no_observation(feed: Feed, body: AnyBody) -> None:
     assert feed(body).types == []
 
@@ -264,31 +249,15 @@ def test_a_session_stands_where_its_last_event_left_it(place: Place) -> None:
 
 
 ASKED: list[tuple[str, Intent, Outcome, str]] = [
-    (
-        "command",
-        Intent(tool="shell", of=Command(command="pytest", description="Test")),
-        Outcome(tool="shell", output="2 passed in 0.10s\n\nExit Code: 0"),
-        "pytest",
-    ),
-    (
-        "write",
-        Intent(tool="fs_write", of=FileWrite(path="a.py", operation="create", content="x\ny\n")),
-        Outcome(tool="fs_write", output="Created the a.py file."),
-        "Created a.py",
-    ),
-    (
-        "search",
-        Intent(tool="web", of=Search(query="total", where="web", tool="web")),
-        Outcome(tool="web", output="A total is a sum."),
-        "total",
-    ),
-    (
-        "tool",
-        Intent(tool="mcp", of=ToolUse(tool="mcp", input="q")),
-        Outcome(tool="mcp", output="r"),
-        "mcp: q",
-    ),
-]
+    ("command", Intent(tool="shell", of=Command(command="pytest", description="Test")),
+     Outcome(tool="shell", output="2 passed in 0.10s\n\nExit Code: 0"), "pytest"),
+    ("write", Intent(tool="fs_write", of=FileWrite(path="a.py", operation="create",
+     content="x\ny\n")), Outcome(tool="fs_write", output="Created the a.py file."), "Created a.py"),
+    ("search", Intent(tool="web", of=Search(query="total", where="web", tool="web")),
+     Outcome(tool="web", output="A total is a sum."), "total"),
+    ("tool", Intent(tool="mcp", of=ToolUse(tool="mcp", input="q")), Outcome(tool="mcp", output="r"),
+     "mcp: q"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -344,13 +313,10 @@ def test_a_full_report_settles_its_intent(feed: Feed, intent: Intent, body: AnyB
     assert len(feed(intent, body, SessionEnd()).items) == 1
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        pytest.param(ToolUse(tool="t"), id="other-kind"),
-        pytest.param(Command(command="other"), id="other-command"),
-    ],
-)
+@pytest.mark.parametrize("body", [
+    pytest.param(ToolUse(tool="t"), id="other-kind"),
+    pytest.param(Command(command="other"), id="other-command"),
+])  # fmt: skip
 def test_another_report_leaves_an_intent_waiting(feed: Feed, body: AnyBody) -> None:
     fed = feed(Intent(tool="shell", of=Command(command="make")), body)
     assert len(decode(fed.session.state).pending) == 1
@@ -361,18 +327,16 @@ def test_what_has_no_result_at_the_end_is_no_record(feed: Feed) -> None:
     assert feed(asked, SessionEnd()).items == {}
 
 
-ORIGIN = ItemOrigin(seq=1, event="e1", at_ms=5)
+def test_groups_are_bounded(feed: Feed) -> None:
+    fed = feed(*(save(f"{number}.py") for number in range(2 * GROUPS)))
+    assert len(decode(fed.session.state).grouped) == GROUPS
 
 
 def test_every_part_is_bounded() -> None:
     known = SessionState()
     for number in range(300):
-        known = session_state.with_group(
-            known, OpenGroup(key=str(number), origin=ORIGIN, last_ms=5)
-        )
         known = session_state.with_reads(known, (f"{number}.py",))
         known = session_state.with_command(known, f"cmd {number}", CommandState(ok=True))
-    assert len(known.groups) == session_state.GROUPS
     assert len(known.files) == session_state.FILES
     assert len(known.commands) == session_state.COMMANDS
     assert "299.py" in known.files

@@ -45,7 +45,7 @@ COMMIT = Commit(
     hash="abcdef0123456", subject="Round totals", files=(FileChange(path="api/cart.py"),)
 )
 LONGER = replace(COMMIT, subject="Round totals of whole carts half even")
-SHOWN = Command(command="gh pr view 59", output="title:\tRound the total\nstate:\tOPEN\n")
+OPENED = Command(command="gh pr create -t 'Round the total'", exit_code=0)
 PASTED = """Look at this one here: [10:21:03] GET /cart
 [10:21:04] GET /cart/total
 File "cart.py", line 4, in total
@@ -93,99 +93,45 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
     assert item.title == "Work on fix/timeout"
 
 
-@pytest.mark.parametrize(
-    ("bodies", "title"),
-    [
-        pytest.param(
-            (Prompt(text="Round the total up"), Prompt(text="Then test all of it")),
-            "Round the total up",
-            id="asked-first",
-        ),
-        pytest.param((WRITE, GREEN), "Changed api/cart.py (a) +1 -1", id="done-first"),
-        pytest.param((FileRead(paths=("a.py",)),), "Read a.py", id="looked-at"),
-        pytest.param((Custom(name="-"),), "-", id="nothing-better"),
-        pytest.param(
-            (Prompt(text="fix them"), WRITE, COMMIT), "Round totals (cart.py)", id="a-commit"
-        ),
-        pytest.param(
-            (Prompt(text="fix it"), WRITE), "Changed api/cart.py (a) +1 -1", id="the-files"
-        ),
-        pytest.param((Prompt(text="hide this one:"), COMMIT), "Round totals", id="a-picture"),
-        pytest.param(
-            (Prompt(text="all of this is to be rounded, in totals too"), WRITE, LONGER),
-            f"all of this is to be rounded, in totals too · {LONGER.subject} (cart.py)",
-            id="better-said",
-        ),
-        pytest.param(
-            (Prompt(text=PASTED), WRITE, Reply(text="All is well. The cause was `cents`.")),
-            "The cause was `cents`.",
-            id="pasted",
-        ),
-        pytest.param(
-            (Prompt(text=PASTED), WRITE, COMMIT), "Round totals (cart.py)", id="pasted-done"
-        ),
-        pytest.param(
-            (Prompt(text=f"the total {'of this cart ' * 20}is cut"), COMMIT),
-            f"the total {'of this cart ' * 7}of… · Round totals",
-            id="a-long-request",
-        ),
-        pytest.param(
-            (Prompt(text="what `keep` does is lost"), COMMIT),
-            "what `keep` does is lost · Round totals",
-            id="no-word-of-it",
-        ),
-        pytest.param(
-            (Prompt(text="it is red when I run that"), WRITE, WRITE),
-            "it is red when I run that · cart.py (a)",
-            id="no-word-of-the-file",
-        ),
-        pytest.param(
-            (
-                Prompt(text="Round totals of carts"),
-                COMMIT,
-                replace(COMMIT, hash="b" * 9, subject="Translate messages"),
-            ),
-            "Round totals of carts",
-            id="a-second-work",
-        ),
-        pytest.param(
-            (
-                Prompt(text="Hello there, how are you?"),
-                Prompt(text="Make what we did to the cart better"),
-                WRITE,
-                Prompt(text="Thanks a lot for all of that"),
-            ),
-            "Make what we did to the cart better \u00b7 cart.py (a)",
-            id="the-request-for-the-work",
-        ),
-        pytest.param(
-            (
-                Prompt(text="run the queue"),
-                Delegation(task="Migrate", agent="worker", result="Moved `users` to UUIDs."),
-                Reply(text="Both tasks of the queue are done."),
-            ),
-            "Moved `users` to UUIDs.",
-            id="work-of-sub-agents",
-        ),
-        pytest.param(
-            (Prompt(text="/review 59"), SHOWN), "/review 59 · Round the total", id="a-review"
-        ),
-        pytest.param(
-            (
-                Prompt(text="open carts"),
-                ToolUse(tool="ExitPlanMode", input='{"plan": "# Open carts anew\\n\\nx"}'),
-            ),
-            "Plan: Open carts anew",
-            id="planned",
-        ),
-        pytest.param((Prompt(text="fix it"), FileRead(paths=("a",))), "fix it", id="asked-only"),
-        pytest.param(
-            (COMMIT, replace(COMMIT, hash="b" * 9, subject="Test")),
-            "Round totals and 1 more",
-            id="two-commits",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("bodies", "title"), [
+    pytest.param((Prompt(text="Round the total up"), Prompt(text="Then test all of it")),
+     "Round the total up", id="asked-first"),
+    pytest.param((WRITE, GREEN), "Changed api/cart.py (a)", id="done-first"),
+    pytest.param((FileRead(paths=("a.py",)),), "Read a.py", id="looked-at"),
+    pytest.param((Custom(name="-"),), "-", id="nothing-better"),
+    pytest.param((Prompt(text="fix them"), WRITE, COMMIT), "Round totals (cart.py)", id="a-commit"),
+    pytest.param((Prompt(text="fix it"), WRITE), "Changed api/cart.py (a)", id="the-files"),
+    pytest.param((Prompt(text="hide this one:"), COMMIT), "Round totals", id="a-picture"),
+    pytest.param((Prompt(text="all of this is to be rounded, in totals too"), WRITE, LONGER),
+     f"all of this is to be rounded, in totals too · {LONGER.subject} (cart.py)", id="better-said"),
+    pytest.param((Prompt(text=PASTED), WRITE, Reply(text="All is well. The cause was `cents`.")),
+     "The cause was `cents`.", id="pasted"),
+    pytest.param((Prompt(text=PASTED), WRITE, COMMIT), "Round totals (cart.py)", id="pasted-done"),
+    pytest.param((Prompt(text=f"the total {'of this cart ' * 20}is cut"), COMMIT),
+     f"the total {'of this cart ' * 7}of… · Round totals", id="a-long-request"),
+    pytest.param((Prompt(text="what `keep` does is lost"), COMMIT),
+     "what `keep` does is lost · Round totals", id="no-word-of-it"),
+    pytest.param((Prompt(text="it is red when I run that"), WRITE, WRITE),
+     "it is red when I run that · cart.py (a)", id="no-word-of-the-file"),
+    pytest.param((Prompt(text="Round totals of carts"), COMMIT,
+     replace(COMMIT, hash="b" * 9, subject="Translate messages")), "Round totals of carts",
+     id="a-second-work"),
+    pytest.param((Prompt(text="Hello there, how are you?"),
+     Prompt(text="Make what we did to the cart better"), WRITE,
+     Prompt(text="Thanks a lot for all of that")),
+     "Make what we did to the cart better \u00b7 cart.py (a)", id="the-request-for-the-work"),
+    pytest.param((Prompt(text="run the queue"),
+     Delegation(task="Migrate", agent="worker", result="Moved `users` to UUIDs."),
+     Reply(text="Both tasks of the queue are done.")), "Moved `users` to UUIDs.",
+     id="work-of-sub-agents"),
+    pytest.param((Prompt(text="/ship 59"), OPENED), "/ship 59 · Round the total",
+     id="a-pull-request"),
+    pytest.param((Prompt(text="open carts"), ToolUse(tool="ExitPlanMode",
+     input='{"plan": "# Open carts anew\\n\\nx"}')), "Plan: Open carts anew", id="planned"),
+    pytest.param((Prompt(text="fix it"), FileRead(paths=("a",))), "fix it", id="asked-only"),
+    pytest.param((COMMIT, replace(COMMIT, hash="b" * 9, subject="Test")), "Round totals and 1 more",
+     id="two-commits"),
+])  # fmt: skip
 def test_the_title_is_what_was_asked_else_done(
     feed: Feed, bodies: tuple[AnyBody, ...], title: str
 ) -> None:
@@ -224,7 +170,7 @@ def test_what_was_said_last_was_completed(feed: Feed) -> None:
         replace(GREEN, command=RED.command),
         Reply(text="It rounds up now.\n\nMore below."),
     )
-    assert fields.completed.endswith("+1 -1. It rounds up now.")
+    assert fields.completed.endswith("cart.py (a). It rounds up now.")
 
 
 def test_what_was_said_of_the_work_is_not_lost_behind_later_words(feed: Feed) -> None:
@@ -250,24 +196,21 @@ def test_commits_files_tests_and_customs_were_completed(feed: Feed) -> None:
         Custom(name="deploy", text="staging"),
     )
     assert fields.completed == (
-        "Committed Round totals (abcdef0123). Changed api/cart.py (a) +1 -1."
-        " Created new.md (New) +1 -0. Deleted old. deploy: staging."
+        "Committed Round totals (abcdef0123). Changed old, new.md (New) and api/cart.py (a)."
+        " deploy: staging."
     )
 
 
 def test_the_raw_payload_of_an_unknown_event_was_not_completed(feed: Feed) -> None:
     fields = summary(feed, WRITE, Custom(name="pi:turn_start", text='{"turnIndex":1}'))
-    assert fields.completed == "Changed api/cart.py (a) +1 -1."
+    assert fields.completed == "Changed api/cart.py (a)."
 
 
-@pytest.mark.parametrize(
-    ("bodies", "completed"),
-    [
-        pytest.param((WRITE,), None, id="all of it"),
-        pytest.param((FileWrite(path="api/cart.py", operation="delete"),), None, id="a deletion"),
-        pytest.param((WRITE, COMMIT, WRITE), "(a) +1 -1.", id="since the last commit"),
-    ],
-)
+@pytest.mark.parametrize(("bodies", "completed"), [
+    pytest.param((WRITE,), None, id="all of it"),
+    pytest.param((FileWrite(path="api/cart.py", operation="delete"),), None, id="a deletion"),
+    pytest.param((WRITE, COMMIT, WRITE), "(a).", id="since the last commit"),
+])  # fmt: skip
 def test_what_git_took_back_was_not_completed(
     feed: Feed, bodies: tuple[AnyBody, ...], completed: str | None
 ) -> None:
@@ -275,13 +218,10 @@ def test_what_git_took_back_was_not_completed(
     assert fields.completed.endswith(completed) if completed else not fields.completed
 
 
-@pytest.mark.parametrize(
-    ("parents", "completed"),
-    [
-        pytest.param(("1" * 40, "2" * 40), "Committed Merge branch 'x' (abcdef0123).", id="merge"),
-        pytest.param(("1" * 40,), "", id="fast-forward"),
-    ],
-)
+@pytest.mark.parametrize(("parents", "completed"), [
+    pytest.param(("1" * 40, "2" * 40), "Committed Merge branch 'x' (abcdef0123).", id="merge"),
+    pytest.param(("1" * 40,), "", id="fast-forward"),
+])  # fmt: skip
 def test_what_a_pull_brought_was_not_completed_here(
     feed: Feed, parents: tuple[str, ...], completed: str
 ) -> None:
@@ -307,58 +247,56 @@ def test_failing_checks_dirty_files_and_plans_are_next(feed: Feed) -> None:
 LINT = Command(command="ruff check .", exit_code=1, output="api/cart.py:3:1: F401 `os` unused\n")
 
 
-@pytest.mark.parametrize(
-    ("bodies", "is_next"),
-    [
-        pytest.param((WRITE, RED), True, id="a test"),
-        pytest.param((WRITE, RED, COMMIT), False, id="committed though it was red"),
-        pytest.param((WRITE, COMMIT, RED), True, id="red since the commit"),
-        pytest.param((WRITE, LINT), True, id="a linter, of a file that was written"),
-        pytest.param(
-            (WRITE, LINT, Command(command="ruff check --fix .", exit_code=0)), False, id="mended"
-        ),
-        pytest.param((save("b.py"), LINT), False, id="a linter, of another file"),
-    ],
-)
+@pytest.mark.parametrize(("bodies", "is_next"), [
+    pytest.param((WRITE, RED), True, id="a test"),
+    pytest.param((WRITE, RED, COMMIT), False, id="committed though it was red"),
+    pytest.param((WRITE, COMMIT, RED), True, id="red since the commit"),
+    pytest.param((WRITE, LINT), True, id="a linter, of a file that was written"),
+    pytest.param((WRITE, LINT, Command(command="ruff check --fix .", exit_code=0)), False,
+     id="mended"),
+])  # fmt: skip
 def test_a_red_check_is_next_unless_it_was_accepted_or_is_old(
     feed: Feed, bodies: tuple[AnyBody, ...], is_next: bool
 ) -> None:
     assert (" failed at " in summary(feed, *bodies).next_steps) is is_next
 
 
-def test_counts_length_agents_and_models_are_notes(feed: Feed, place: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(("reply", "said"), [
+    pytest.param(f"It rounds up. {'Nobody knows why ' * 40}.", " It rounds up…", id="cut"),
+    pytest.param(f"It rounds up {'and so on ' * 60}.", "", id="no end"),
+])  # fmt: skip
+def test_what_was_completed_ends_with_a_sentence(feed: Feed, reply: str, said: str) -> None:
+    fields = summary(feed, Prompt(text="Round the total up"), WRITE, Reply(text=reply))
+    assert fields.completed == f"Changed api/cart.py (a).{said}"
+
+
+def test_of_many_things_completed_whole_ones_are_there(feed: Feed) -> None:
+    commits = [
+        replace(COMMIT, hash=f"{at}" * 40, subject=f"Round {f'number {at} ' * 18}")
+        for at in range(5)
+    ]
     fields = summary(
-        feed,
-        SessionStart(model="m-1"),
-        Search(query="a"),
-        Search(query="b"),
-        place(FileRead(paths=("a",)), 4, agent="Explore"),
+        feed, Prompt(text="Round the total up"), WRITE, *commits, Reply(text="`a` is up.")
     )
-    assert fields.notes == "1 file read, 2 lookups in 30.0 s. Models: m-1."
+    assert fields.completed == "Changed api/cart.py (a). `a` is up."
 
 
-@pytest.mark.parametrize(
-    "bodies",
-    [
-        pytest.param((SessionStart(), SessionEnd()), id="only-start-and-end"),
-        pytest.param((Command(command="ls"),), id="only-looking"),
-        pytest.param((Reply(text="Hello there, how are you today"),), id="only-a-reply"),
-    ],
-)
+@pytest.mark.parametrize("bodies", [
+    pytest.param((SessionStart(), SessionEnd()), id="only-start-and-end"),
+    pytest.param((Command(command="ls"),), id="only-looking"),
+    pytest.param((Reply(text="Hello there, how are you today"),), id="only-a-reply"),
+])  # fmt: skip
 def test_a_session_without_substance_has_no_summary(
     feed: Feed, bodies: tuple[AnyBody, ...]
 ) -> None:
     assert summarize(feed(*bodies).session) is None
 
 
-@pytest.mark.parametrize(
-    ("end", "subtitle"),
-    [
-        ((), "claude-code session, open"),
-        ((SessionEnd(),), "claude-code session, ended"),
-        ((SessionEnd(reason="idle"),), "claude-code session, ended idle"),
-    ],
-)
+@pytest.mark.parametrize(("end", "subtitle"), [
+    ((), "claude-code session, open"),
+    ((SessionEnd(),), "claude-code session, ended"),
+    ((SessionEnd(reason="idle"),), "claude-code session, ended idle"),
+])  # fmt: skip
 def test_the_subtitle_says_whether_it_is_final(
     feed: Feed, end: tuple[AnyBody, ...], subtitle: str
 ) -> None:
@@ -401,16 +339,13 @@ def commit(*paths: str) -> Commit:
     return Commit(hash="abc", subject="x", files=tuple(FileChange(path=path) for path in paths))
 
 
-@pytest.mark.parametrize(
-    ("command", "dirty"),
-    [
-        pytest.param("git restore a.py", ("new.py", "src/b.py"), id="a file"),
-        pytest.param("git checkout -- src", ("new.py", "a.py"), id="a folder"),
-        pytest.param("git reset --hard", ("new.py",), id="all that git knows"),
-        pytest.param("git clean -f", ("src/b.py", "a.py"), id="what it does not know"),
-        pytest.param("git stash", ("new.py", "src/b.py", "a.py"), id="set aside is not done"),
-    ],
-)
+@pytest.mark.parametrize(("command", "dirty"), [
+    pytest.param("git restore a.py", ("new.py", "src/b.py"), id="a file"),
+    pytest.param("git checkout -- src", ("new.py", "a.py"), id="a folder"),
+    pytest.param("git reset --hard", ("new.py",), id="all that git knows"),
+    pytest.param("git clean -f", ("src/b.py", "a.py"), id="what it does not know"),
+    pytest.param("git stash", ("new.py", "src/b.py", "a.py"), id="set aside is not done"),
+])  # fmt: skip
 def test_what_git_took_back_is_not_left(feed: Feed, command: str, dirty: tuple[str, ...]) -> None:
     new = FileWrite(path="new.py", operation="create", content="x")
     fed = feed(save("a.py"), save("src/b.py"), new, Command(command=command, exit_code=0))

@@ -143,7 +143,7 @@ def ask(answer: str) -> ToolUse:
     return ToolUse(tool="AskUserQuestion", input=json.dumps({"questions": [asked]}), output=output)
 
 
-REPLIED = Reply(text=f"Because floats round down, {'and that is so ' * 30}.")
+REPLIED = Reply(text=f"Because floats round down. {'and that is so ' * 30}.")
 """An answer that is news though nothing was changed."""
 
 TODO = ToolUse(
@@ -295,7 +295,7 @@ def test_the_check_that_ran_last_is_the_first_that_is_red(shop: Shop) -> None:
 
 def test_the_most_urgent_comes_first(shop: Shop) -> None:
     shop.post(Remember(content="Money is Decimal", type="decision"), session="")
-    shop.post(ASK, REPLIED, ago_h=3)
+    shop.post(ASK, REPLIED, session="asked", ago_h=3)
     shop.post(GREEN, MYPY, ROUND, TODO)
     shop.save("cart.py")
     shop.post(RED, replace(RED, command="mypy ."), Reply(text="I rounded it."))
@@ -363,20 +363,13 @@ def test_a_session_that_committed_last_is_named_by_its_work(shop: Shop) -> None:
     assert shop.said("earlier turn") == []
 
 
-@pytest.mark.parametrize(
-    ("reply", "shown"),
-    [
-        pytest.param(
-            "All is well.\n\n## Done\n\n1. `total` rounds. So.",
-            "1. `total` rounds. So.",
-            id="names",
-        ),
-        pytest.param(
-            "All 12/12 tests pass.", "changed cart.py; All 12/12 tests pass.", id="names nothing"
-        ),
-        pytest.param(f"It {'is so ' * 25}now. See `a`.", "It is so is so is", id="long"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "shown"), [
+    pytest.param("All is well.\n\n## Done\n\n1. `total` rounds. So.", "1. `total` rounds. So.",
+     id="names"),
+    pytest.param("All 12/12 tests pass.", "changed cart.py; All 12/12 tests pass.",
+     id="names nothing"),
+    pytest.param(f"It {'is so ' * 25}now. See `a`.", "It is so is so is", id="long"),
+])  # fmt: skip
 def test_a_reply_is_shown_from_where_it_names_something(shop: Shop, reply: str, shown: str) -> None:
     shop.post(ROUND)
     shop.save("cart.py")
@@ -392,7 +385,7 @@ def test_a_line_ends_with_a_whole_point_of_a_list(shop: Shop) -> None:
     )
     shop.post(Reply(text=f"All of it, by part:\n\n{points}"))
     assert shop.said("last session")[0].endswith(
-        "`part2` of it rounds half even, as all the others do…"
+        "`part3` of it rounds half even, as all the others do…"
     )
 
 
@@ -400,16 +393,13 @@ def test_a_line_does_not_end_behind_what_announces_the_next(shop: Shop) -> None:
     shop.post(Prompt(text=f"make the total right {'in all that is sold here ' * 4}"))
     shop.save("cart.py")
     shop.post(Reply(text=f"**In `cart.py` and beside it**:\n- `total` {'rounds half even ' * 9}"))
-    assert "beside it**: - `total` rounds" in shop.said("last session")[0]
+    assert "→" not in shop.said("last session")[0]
 
 
-@pytest.mark.parametrize(
-    ("bodies", "how"),
-    [
-        pytest.param((), "broke off", id="silent"),
-        pytest.param((Reply(text="It rounds half even."),), "idle", id="answered"),
-    ],
-)
+@pytest.mark.parametrize(("bodies", "how"), [
+    pytest.param((), "broke off", id="silent"),
+    pytest.param((Reply(text="It rounds half even."),), "idle", id="answered"),
+])  # fmt: skip
 def test_a_session_that_waits_for_its_person_did_not_break_off(
     shop: Shop, bodies: tuple[AnyBody, ...], how: str
 ) -> None:
@@ -451,6 +441,29 @@ def test_a_session_that_ends_with_an_aside_is_named_by_its_work(shop: Shop) -> N
     shop.post(Reply(text="`total` rounds."), Prompt(text="open the page of the cart"), ago_h=1)
     shop.post(Reply(text="It is at `http://localhost:3000`."), ago_h=0.5)
     assert shop.said("last session")[0].endswith("right · cart.py → `total` rounds.")
+
+
+def test_of_each_session_the_newest_turn_is_listed(shop: Shop) -> None:
+    for at, session in enumerate(["old", "old", "mid"]):
+        shop.post(Prompt(text=f"make total {at} right"), session=session, ago_h=9 - at)
+        shop.save(f"total{at}.py", session=session, ago_h=8.5 - at)
+    shop.post(WRITE, session="new", ago_h=1)
+    assert [line.split(" →")[0] for line in shop.said("earlier turn")] == [
+        "make total 1 right"  # that of the last session has a line of its own
+    ]
+
+
+def test_turns_before_leave_room_for_the_rest(shop: Shop) -> None:
+    for at in range(6):
+        shop.post(Prompt(text=f"make total {at} right"), session=f"s{at}", ago_h=9 - at)
+        shop.save(f"total{at}.py", session=f"s{at}", ago_h=8.5 - at)
+    shop.post(WRITE, session="new", ago_h=1)
+    assert len(shop.said("earlier turn", budget_tokens=10)) == 4  # at a token a line
+
+
+def test_a_turn_that_was_interrupted_says_so(shop: Shop) -> None:
+    shop.post(ROUND, Prompt(text="[Request interrupted by user for tool use]"))
+    assert shop.said("last session")[0].endswith(": make the total right → interrupted")
 
 
 def test_a_reply_is_listed_once(shop: Shop) -> None:

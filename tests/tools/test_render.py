@@ -87,11 +87,11 @@ def test_a_timeline_shows_positions_and_details_hold_everything() -> None:
 
 
 def test_a_summary_is_shown_by_its_answers() -> None:
-    fields = SummaryFields(request="add login", completed="done", notes="slow")
+    fields = SummaryFields(request="add login", completed="done", next_steps="test")
     item = Item(
         id=1, uuid="u", kind="summary", type="summary", title="Login", summary=fields, stale_ms=1
     )
-    assert render.excerpt(item) == "completed: done | notes: slow"
+    assert render.excerpt(item) == "completed: done | next_steps: test"
     assert "request: add login" in render.detail(item, name)
     assert "stale" in render.heading(item, name)
     long = replace(item, summary=SummaryFields(learned=LONG, next_steps="Mend the login."))

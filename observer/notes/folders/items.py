@@ -36,12 +36,12 @@ from observer.observations.note_reducer import (
     LINKS,
     METADATA_CHARS,
     TAGS,
+    acts,
     label_of,
     note_type,
     tags_of,
     title_of,
 )
-from observer.observations.note_syntax import acts
 from observer.observations.prompt_injection import suspicion_once
 from observer.redaction.redact import redact_text
 from observer.store.writer import Writer
