@@ -185,9 +185,13 @@ def vault_files(reader: StoreReader, *, owner: str) -> Iterator[VaultFile]:
 
 def _note(item: Item, folder: str) -> VaultFile:
     fields: dict[str, Field | None] = {
-        "title": one_line(item.title, 200), "type": item.type, "tags": list(item.tags),
-        "created": iso(item.created_ms), "updated": iso(item.updated_ms), "id": item.uuid,
-    }  # fmt: skip
+        "title": one_line(item.title, 200),
+        "type": item.type,
+        "tags": list(item.tags),
+        "created": iso(item.created_ms),
+        "updated": iso(item.updated_ms),
+        "id": item.uuid,
+    }
     known = (link for link in item.links if link.title and link.kind != FORMERLY)
     links = "".join(f"- {link.kind} [[{link.title}]]\n" for link in known)
     text = with_fields("", fields) + f"{item.narrative}\n" + (f"\n{links}" if links else "")
@@ -196,9 +200,12 @@ def _note(item: Item, folder: str) -> VaultFile:
 
 def _session(session: Session, items: Iterable[Item], folder: str) -> VaultFile:
     fields: dict[str, Field | None] = {
-        "client": session.client, "session": session.external, "branch": session.branch,
-        "started": iso(session.started_ms), "ended": iso(session.last_ms),
-    }  # fmt: skip
+        "client": session.client,
+        "session": session.external,
+        "branch": session.branch,
+        "started": iso(session.started_ms),
+        "ended": iso(session.last_ms),
+    }
     ordered = sorted(items, key=lambda one: (one.created_ms, one.id))
     # Unlike its summary's title, its first request stays the same.
     asked = next((item.title for item in ordered if item.type == "turn"), session.first_prompt)

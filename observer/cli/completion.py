@@ -63,9 +63,13 @@ WAIT_S = 5.0
 def request(question: str, *, is_json: bool, **arguments: object) -> CommandRequest:
     """Return a question as it is asked from here and now."""
     return CommandRequest(
-        question=question, arguments=arguments, folder=str(working_folder()), is_json=is_json,
-        is_local=moment.is_local(), surroundings=surroundings(),
-    )  # fmt: skip
+        question=question,
+        arguments=arguments,
+        folder=str(working_folder()),
+        is_json=is_json,
+        is_local=moment.is_local(),
+        surroundings=surroundings(),
+    )
 
 
 def of_daemon(asked: CommandRequest) -> CommandReply | None:

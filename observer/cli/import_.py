@@ -57,9 +57,15 @@ def import_command(*, words: tuple[str, ...], stop: bool, worker: bool, **option
 
 
 def _import_sources(  # noqa: PLR0913 - one of each option
-    words: tuple[str, ...], *, since: str, project: str | None, yes: bool, dry_run: bool,
-    background: bool, follow: bool,
-) -> None:  # fmt: skip
+    words: tuple[str, ...],
+    *,
+    since: str,
+    project: str | None,
+    yes: bool,
+    dry_run: bool,
+    background: bool,
+    follow: bool,
+) -> None:
     """Import the sessions of the sources that are named, else of all after asking once."""
     named, paths = _named(words)
     chosen = named or list(sources().values())
@@ -269,12 +275,17 @@ def _others(counts: run.Counts) -> str:
 
 def _outcome(plan: run.Plan, counts: run.Counts) -> dict[str, Any]:
     return {
-        "source": plan.source.name, "sessions": len(plan.found), "known": plan.known,
-        "to_read": len(plan.new), "first_at": iso(min(one.first_ms for one in plan.found)),
-        "last_at": iso(max(one.last_ms for one in plan.found)), "size_bytes": run.size_of(plan.new),
+        "source": plan.source.name,
+        "sessions": len(plan.found),
+        "known": plan.known,
+        "to_read": len(plan.new),
+        "first_at": iso(min(one.first_ms for one in plan.found)),
+        "last_at": iso(max(one.last_ms for one in plan.found)),
+        "size_bytes": run.size_of(plan.new),
         "folders": sorted({one.folder for one in plan.found}),
-        "events": {name: counts[name] for name in run.FATES}, "left_out": plan.problems.counts,
-    }  # fmt: skip
+        "events": {name: counts[name] for name in run.FATES},
+        "left_out": plan.problems.counts,
+    }
 
 
 class _Ended(Exception):

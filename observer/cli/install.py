@@ -194,9 +194,12 @@ def _one(target: str, context: InstallContext, *, dry_run: bool) -> dict[str, An
     shown = diff(plan.edits)
     backups = [] if dry_run else installers.perform(plan, context.home, at_ms=now_ms())
     return {
-        "client": target, "changed": changes, "backups": [str(path) for path in backups],
-        "notes": list(plan.notes), "diff": shown,
-    }  # fmt: skip
+        "client": target,
+        "changed": changes,
+        "backups": [str(path) for path in backups],
+        "notes": list(plan.notes),
+        "diff": shown,
+    }
 
 
 def _described(outcome: dict[str, Any], *, dry_run: bool) -> str:
@@ -299,10 +302,13 @@ def _report(found: list[Setup], done: list[Setup], probes: list[Diagnosis]) -> N
 
 def _outcome(one: Setup, *, dry_run: bool) -> dict[str, Any]:
     return {
-        "client": one.client.name, "found": one.found,
-        "changed": _changed(one), "notes": list(one.plan.notes),
-        "problem": str(one.problem or ""), **({"diff": diff(one.plan.edits)} if dry_run else {}),
-    }  # fmt: skip
+        "client": one.client.name,
+        "found": one.found,
+        "changed": _changed(one),
+        "notes": list(one.plan.notes),
+        "problem": str(one.problem or ""),
+        **({"diff": diff(one.plan.edits)} if dry_run else {}),
+    }
 
 
 def show_list(context: InstallContext) -> None:
@@ -316,11 +322,13 @@ def show_list(context: InstallContext) -> None:
         }
         heard_ms = last_report(each, last)
         row: dict[str, Any] = {
-            "client": each.name, "found": installers.evidence(each, context),
+            "client": each.name,
+            "found": installers.evidence(each, context),
             "offers": [name for name, has in offers.items() if has],
-            "installed": installers.installed_parts(each.name, context), "tried": each.tried,
+            "installed": installers.installed_parts(each.name, context),
+            "tried": each.tried,
             "last_at": iso(heard_ms) if heard_ms else None,
-        }  # fmt: skip
+        }
         rows.append(row)
     shown = (
         (

@@ -97,14 +97,18 @@ def _row(info: ModelInfo, used: str) -> dict[str, Any]:
 
 
 SAMPLE = Item(
-    id=0, uuid="", kind="summary", type="summary", title="Fix the cart that books twice",
+    id=0,
+    uuid="",
+    kind="summary",
+    type="summary",
+    title="Fix the cart that books twice",
     summary=SummaryFields(
         request="Two orders are booked when a customer clicks twice.",
         completed="Changed src/cart.py (book) +9 -2. pytest: 12 passed.",
         learned="src/cart.py gave the lock back before the booking was stored.",
         next_steps="Not committed: src/cart.py.",
     ),
-)  # fmt: skip
+)
 """The made-up summary that `--try` asks about."""
 
 

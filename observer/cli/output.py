@@ -53,14 +53,18 @@ def wants_json() -> bool:
 
 OUTPUT_OPTIONS = [
     click.Option(
-        [name], is_flag=True, is_eager=True, expose_value=False,
-        callback=lambda _context, _option, given, heed=heed: heed(given), help=about,
+        [name],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=lambda _context, _option, given, heed=heed: heed(given),
+        help=about,
     )
     for name, about, heed in (
         ("--json", "Print JSON instead of text.", _WANTS_JSON.set),
         ("--utc", "Show times in UTC.", lambda given: moment.show_local(is_local=not given)),
     )
-]  # fmt: skip
+]
 """Of every command; what it prints heeds them by itself, and shows local times without `--utc`.
 
 The daemon, which shows UTC to agents, has neither option."""

@@ -65,13 +65,19 @@ def decision(path: Path) -> dict[str, Any]:
         why = "OBSERVER_PRIVATE is set in this shell"
     wrong = policy.problem if policy.root else None
     return {
-        "path": str(path), "root": place.root,
+        "path": str(path),
+        "root": place.root,
         "file": wrong.path if wrong else f"{place.root}/{FILE}" if policy.root else "",
-        "exclude": policy.exclude, "never": tuple(sorted(policy.never)),
-        "retention_days": policy.retention_days, "name": policy.name, "sharing": policy.sharing,
-        "problem": str(wrong or ""), "hint": wrong.hint if wrong else "", "is_recorded": not why,
+        "exclude": policy.exclude,
+        "never": tuple(sorted(policy.never)),
+        "retention_days": policy.retention_days,
+        "name": policy.name,
+        "sharing": policy.sharing,
+        "problem": str(wrong or ""),
+        "hint": wrong.hint if wrong else "",
+        "is_recorded": not why,
         "why": why,
-    }  # fmt: skip
+    }
 
 
 def _why(path: Path, policy: Policy, settings: Settings, *, root: str, is_folder: bool) -> str:

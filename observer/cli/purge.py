@@ -140,6 +140,11 @@ def _criteria(
             project_id = memory.project(project).id if project else None
             items = tuple(int(one) if one.isdecimal() else memory.resolve(one) for one in ids)
     return Criteria(
-        ids=items, text=text, project_id=project_id, since_ms=moment_ms(since, now_ms=at_ms),
-        until_ms=moment_ms(until, now_ms=at_ms), owner=config.owner(config.load(home())), **named,
-    )  # fmt: skip
+        ids=items,
+        text=text,
+        project_id=project_id,
+        since_ms=moment_ms(since, now_ms=at_ms),
+        until_ms=moment_ms(until, now_ms=at_ms),
+        owner=config.owner(config.load(home())),
+        **named,
+    )

@@ -30,14 +30,16 @@ def show_space(here: Home) -> None:
         space = dict(reader.space())
     files = size_cap.files(here)
     found: dict[str, Any] = {
-        "total": sum(files.values()), "program": size_cap.program_bytes(here), "files": files,
+        "total": sum(files.values()),
+        "program": size_cap.program_bytes(here),
+        "files": files,
         "database": space,
         "projects": _by(volumes, lambda project, _: names.get(project, f"project-{project}")),
         "types": _by(volumes, lambda _, kind: kind),
         "events": _volume(reduce(plus, volumes.values(), NOTHING)),
         "expired": _volume(reduce(plus, going.values(), NOTHING)),
         "max_home_mb": settings.max_home_mb,
-    }  # fmt: skip
+    }
     if output.as_json(found):
         return
     sizes = {**files, **{f"database: {name}": size for name, size in space.items()}}

@@ -64,9 +64,16 @@ def sync_command() -> None:
 @click.option("--code", default="", help="The code of an invitation, from: observer sync invite")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def add_command(  # noqa: PLR0913 - the options above
-    *, url: str, name: str, projects: tuple[str, ...], everywhere: bool, extra: str | None,
-    is_new: bool, code: str, yes: bool,
-) -> None:  # fmt: skip
+    *,
+    url: str,
+    name: str,
+    projects: tuple[str, ...],
+    everywhere: bool,
+    extra: str | None,
+    is_new: bool,
+    code: str,
+    yes: bool,
+) -> None:
     """Share a project, or all; shows what would leave, and asks."""
     output.refuse_agents("an agent shares nothing")
     here = home()
@@ -79,9 +86,14 @@ def add_command(  # noqa: PLR0913 - the options above
         return
     called = name or url.partition("?")[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
     asked = ShareState(
-        name=called, url=_address(url), key=secrets.token_hex(8), origin=str(uuid4()),
-        projects=() if everywhere else _chosen(projects), turns=extra == "turns", added_ms=now_ms(),
-    )  # fmt: skip
+        name=called,
+        url=_address(url),
+        key=secrets.token_hex(8),
+        origin=str(uuid4()),
+        projects=() if everywhere else _chosen(projects),
+        turns=extra == "turns",
+        added_ms=now_ms(),
+    )
     share = _as_before(here, asked, is_other=is_new or bool(code))
     if not (is_new or code):
         carriers.open_carrier(share.url, here.root).close()
@@ -328,11 +340,15 @@ def _status(here: Home) -> list[dict[str, Any]]:
         names = {project.id: project.name for project in reader.projects()}
         return [
             {
-                "name": one.name, "url": carriers.without_login(one.url),
+                "name": one.name,
+                "url": carriers.without_login(one.url),
                 "projects": [names.get(each, f"#{each}") for each in one.projects],
-                "turns": one.turns, "waiting": reader.count_waiting(one.name),
-                "pushed_at": _shown(one.pushed_ms), "pulled_at": _shown(one.pulled_ms),
-                "refused": [each.why for each in reader.refusals(one.name)], "fault": one.fault,
+                "turns": one.turns,
+                "waiting": reader.count_waiting(one.name),
+                "pushed_at": _shown(one.pushed_ms),
+                "pulled_at": _shown(one.pulled_ms),
+                "refused": [each.why for each in reader.refusals(one.name)],
+                "fault": one.fault,
                 "kept_apart": [
                     project
                     for number, project in outgoing.kept_apart(reader, policies, one.name).items()
@@ -341,7 +357,7 @@ def _status(here: Home) -> list[dict[str, Any]]:
                 "two_versions": [each.id for each in incoming.changed_apart(reader, one.name)],
             }
             for one in reader.shares()
-        ]  # fmt: skip
+        ]
 
 
 def _shown(at_ms: int | None) -> str | None:

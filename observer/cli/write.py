@@ -129,9 +129,13 @@ def _surrounded(report: Any) -> Any:  # noqa: ANN401 - JSON, judged by `generic.
         return report
     who = attribute(os.environ)
     around = {
-        "client": who.client or generic.NAME, "session": who.session, "author": who.author,
-        "cwd": str(working_folder()), "host": socket.gethostname(), "at": now_ms(),
-    }  # fmt: skip
+        "client": who.client or generic.NAME,
+        "session": who.session,
+        "author": who.author,
+        "cwd": str(working_folder()),
+        "host": socket.gethostname(),
+        "at": now_ms(),
+    }
     return {**around, **report}
 
 

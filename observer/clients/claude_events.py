@@ -54,9 +54,11 @@ class Dialect(NamedTuple):
         for body in found:
             yield replace(
                 event_of(envelope, body, client=self.client, session=session, cwd=cwd, name=given),
-                agent=f"{text(payload, 'agent_type')}/{agent_id}" if agent_id else "", turn=turn,
-                roots=(project,) if project else (), dedup=key_of(session, payload, body, turn),
-            )  # fmt: skip
+                agent=f"{text(payload, 'agent_type')}/{agent_id}" if agent_id else "",
+                turn=turn,
+                roots=(project,) if project else (),
+                dedup=key_of(session, payload, body, turn),
+            )
 
 
 _CONTINUED = "This session is being continued"
@@ -86,12 +88,14 @@ def key_of(session: str, payload: Object, body: events.AnyBody, turn: str) -> st
 def read_call(payload: Object, *, failed: bool) -> tools.ToolCall:
     """Return the tool call that an event reports, whose answer is an error if it failed."""
     return tools.ToolCall(
-        tool=text(payload, "tool_name"), given=inner(payload, "tool_input"),
+        tool=text(payload, "tool_name"),
+        given=inner(payload, "tool_input"),
         response=None if failed else payload.get("tool_response"),
-        error=text(payload, "error") if failed else "", failed=failed,
+        error=text(payload, "error") if failed else "",
+        failed=failed,
         interrupted=failed and bool(flag(payload, "is_interrupt")),
         duration_ms=span_ms(payload, "duration_ms"),
-    )  # fmt: skip
+    )
 
 
 def _subagent(payload: Object) -> events.AnyBody | None:

@@ -72,10 +72,17 @@ def parse(entry_id: str, data: bytes, at_ms: int) -> Envelope:
     if not (client and event):
         raise Undecodable(f"an envelope without the field {'event' if client else 'client'!r}")
     return Envelope(
-        id=entry_id, at_ms=_time(fields.get("at", ""), at_ms), client=client, event=event,
-        cwd=fields.get("cwd", ""), ppid=fields.get("ppid", ""), host=fields.get("host", ""),
-        args=tuple(args), env=env, payload=data[end + len(PAYLOAD) :],
-    )  # fmt: skip
+        id=entry_id,
+        at_ms=_time(fields.get("at", ""), at_ms),
+        client=client,
+        event=event,
+        cwd=fields.get("cwd", ""),
+        ppid=fields.get("ppid", ""),
+        host=fields.get("host", ""),
+        args=tuple(args),
+        env=env,
+        payload=data[end + len(PAYLOAD) :],
+    )
 
 
 def _time(claimed: str, written_ms: int) -> int:

@@ -50,11 +50,19 @@ class GenericContext(Value):
 
 
 KINDS: Mapping[str, type[events.Body]] = {
-    "session-start": events.SessionStart, "session-end": events.SessionEnd, "prompt": events.Prompt,
-    "reply": events.Reply, "file-write": events.FileWrite, "file-read": events.FileRead,
-    "command": events.Command, "search": events.Search, "delegation": events.Delegation,
-    "tool-use": events.ToolUse, "commit": events.Commit, "custom": events.Custom,
-}  # fmt: skip
+    "session-start": events.SessionStart,
+    "session-end": events.SessionEnd,
+    "prompt": events.Prompt,
+    "reply": events.Reply,
+    "file-write": events.FileWrite,
+    "file-read": events.FileRead,
+    "command": events.Command,
+    "search": events.Search,
+    "delegation": events.Delegation,
+    "tool-use": events.ToolUse,
+    "commit": events.Commit,
+    "custom": events.Custom,
+}
 """The kinds that may be reported; notes have a door of their own."""
 
 _KNOWN = frozenset({"kind", *GenericContext.__struct_fields__, *events.Custom.__struct_fields__})
@@ -104,9 +112,13 @@ def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     """Turn a spooled report into its event; the hook's surroundings fill what it leaves out."""
     who = attribute(envelope.env)
     surroundings: dict[str, Json] = {
-        "kind": envelope.event, "client": who.client or NAME, "session": who.session,
-        "author": who.author, "cwd": envelope.cwd, "host": envelope.host,
-    }  # fmt: skip
+        "kind": envelope.event,
+        "client": who.client or NAME,
+        "session": who.session,
+        "author": who.author,
+        "cwd": envelope.cwd,
+        "host": envelope.host,
+    }
     try:
         return (report({**surroundings, **payload}, entry_id=envelope.id, at_ms=envelope.at_ms),)
     except BadInput as error:
@@ -136,12 +148,20 @@ def _event(
 ) -> events.Event:
     by_hash = f"commit:{body.hash}" if isinstance(body, events.Commit) else ""
     return events.Event(
-        id=entry_id, at_ms=at_ms, client=context.client, body=body, session=context.session,
-        agent=context.subagent, turn=context.turn, cwd=context.cwd, roots=context.roots,
-        host=context.host, route=f"{NAME}/{body.__struct_config__.tag}",
+        id=entry_id,
+        at_ms=at_ms,
+        client=context.client,
+        body=body,
+        session=context.session,
+        agent=context.subagent,
+        turn=context.turn,
+        cwd=context.cwd,
+        roots=context.roots,
+        host=context.host,
+        route=f"{NAME}/{body.__struct_config__.tag}",
         dedup=f"{NAME}:{context.client}:{context.id}" if context.id else by_hash,
         author=context.author,
-    )  # fmt: skip
+    )
 
 
 def _spelled_out(kind: str, payload: Object) -> Object:

@@ -66,10 +66,14 @@ def _quoted(word: str) -> str:
 
 def _agent(context: InstallContext) -> bytes:
     described = {
-        "Label": LABEL, "ProgramArguments": [context.observer, "daemon"],
-        "EnvironmentVariables": {ENV_HOME: str(context.home.root)}, "RunAtLoad": True,
-        "KeepAlive": {"SuccessfulExit": False}, "ProcessType": "Background", "Umask": 0o077,
-    }  # fmt: skip
+        "Label": LABEL,
+        "ProgramArguments": [context.observer, "daemon"],
+        "EnvironmentVariables": {ENV_HOME: str(context.home.root)},
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ProcessType": "Background",
+        "Umask": 0o077,
+    }
     written = b"Written by `observer install launchd`; `observer uninstall launchd` removes it."
     text = plistlib.dumps(described, sort_keys=False)
     return text.replace(b"<plist", b"<!-- %b -->\n<plist" % written, 1)

@@ -31,11 +31,16 @@ def event_of(
 ) -> Event:
     """Return what a hook call reports; the envelope fills in `session`, `cwd` and `name`."""
     return Event(
-        id=envelope.id, at_ms=envelope.at_ms, client=client, body=body,
-        session=session or envelope.stand_in_session, cwd=cwd or envelope.cwd, host=envelope.host,
+        id=envelope.id,
+        at_ms=envelope.at_ms,
+        client=client,
+        body=body,
+        session=session or envelope.stand_in_session,
+        cwd=cwd or envelope.cwd,
+        host=envelope.host,
         route=f"{envelope.client}/{name or envelope.event}",
         author="person" if isinstance(body, Prompt) else "agent",
-    )  # fmt: skip
+    )
 
 
 def dump(value: Json) -> str:

@@ -135,11 +135,14 @@ def command(call: ToolCall) -> Command:
     answer = _object(call.response)
     exit_code = call.exit_code if call.exit_code is not None else number(answer, *_EXITS)
     return Command(
-        command=text(call.given, "command", "cmd"), output=_printed(call, answer),
-        exit_code=exit_code, failed=call.failed if exit_code is None else exit_code != 0,
+        command=text(call.given, "command", "cmd"),
+        output=_printed(call, answer),
+        exit_code=exit_code,
+        failed=call.failed if exit_code is None else exit_code != 0,
         interrupted=call.interrupted or bool(flag(answer, "interrupted")),
-        duration_ms=call.duration_ms, description=text(call.given, "description", "summary"),
-    )  # fmt: skip
+        duration_ms=call.duration_ms,
+        description=text(call.given, "description", "summary"),
+    )
 
 
 def _printed(call: ToolCall, answer: Object) -> str:
@@ -167,10 +170,14 @@ def write(call: ToolCall) -> FileWrite:
     if before is None:
         before = _patched(content, answer, old="+", new="-")
     return FileWrite(
-        path=path, operation="create" if is_new else "write", edits=hunks(answer), content=content,
-        tool=call.tool, error=call.error or "failed" * bool(call.failed),
+        path=path,
+        operation="create" if is_new else "write",
+        edits=hunks(answer),
+        content=content,
+        tool=call.tool,
+        error=call.error or "failed" * bool(call.failed),
         symbols=_symbol_changes(path, before, content),
-    )  # fmt: skip
+    )
 
 
 def append(call: ToolCall) -> FileWrite:
@@ -232,10 +239,12 @@ def _symbol_changes(path: str, before: str | None, after: str | None) -> SymbolC
 
 def _changed(call: ToolCall, operation: _Change, *edits: Edit) -> FileWrite:
     return FileWrite(
-        path=text(call.given, *_PATHS), operation=operation,
-        edits=tuple(each for each in edits if each.old or each.new), tool=call.tool,
+        path=text(call.given, *_PATHS),
+        operation=operation,
+        edits=tuple(each for each in edits if each.old or each.new),
+        tool=call.tool,
         error=call.error or "failed" * bool(call.failed),
-    )  # fmt: skip
+    )
 
 
 def read(call: ToolCall) -> FileRead | ToolUse:
@@ -295,10 +304,12 @@ def _searched(call: ToolCall, where: _Where, *, query: str, path: str = "") -> S
     if call.failed:
         return other(call)
     return Search(
-        query=query or path, where=where, path=path if query else "",
+        query=query or path,
+        where=where,
+        path=path if query else "",
         output=said(call) or (_NONE_FOUND if isinstance(call.response, dict) else ""),
         tool=call.tool,
-    )  # fmt: skip
+    )
 
 
 def delegate(call: ToolCall) -> Delegation | ToolUse:

@@ -300,13 +300,17 @@ _WITH_OPTION: dict[str, tuple[FixKind, tuple[str, ...]]] = {
         ),
         ("fixer", ("--fix",)),
     ),
-    "prettier": ("fixer", ("--write", "-w")), "clang-format": ("fixer", ("-i",)),
-    "biome": ("fixer", ("--write", "--apply", "--fix")), "ktlint": ("fixer", ("-F", "--format")),
+    "prettier": ("fixer", ("--write", "-w")),
+    "clang-format": ("fixer", ("-i",)),
+    "biome": ("fixer", ("--write", "--apply", "--fix")),
+    "ktlint": ("fixer", ("-F", "--format")),
     "rubocop": ("fixer", ("-a", "-A", "--autocorrect", "--auto-correct")),
-    "sed": ("files", ("-i",)), "perl": ("files", ("-pi", "-i")),
-    "jest": ("generate", ("-u", "--updateSnapshot")), "vitest": ("generate", ("-u", "--update")),
+    "sed": ("files", ("-i",)),
+    "perl": ("files", ("-pi", "-i")),
+    "jest": ("generate", ("-u", "--updateSnapshot")),
+    "vitest": ("generate", ("-u", "--update")),
     "pytest": ("generate", ("--snapshot-update",)),
-}  # fmt: skip
+}
 _RUNNERS = word_set(
     """
     npm yarn pnpm bun make just task mise nx turbo rake rails gradle gradlew mvn mvnw composer

@@ -205,9 +205,10 @@ class EventAppender:
         since_ms = max((one.event.at_ms for one in asked), default=0)
         answered = (
             one
-            for session in runs.values() if asked
+            for session in runs.values()
+            if asked
             for one in near(session.id, from_ms=since_ms, to_ms=until_ms, kind="reply")
-        )  # fmt: skip
+        )
         return [*(one for one in asked if one.event.at_ms == since_ms), *answered], until_ms
 
     def _copy(self, said: Event, project_id: int, root: str) -> None:

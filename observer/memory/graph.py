@@ -106,12 +106,16 @@ def related(reader: StoreReader, name: str, filters: Filters, *, limit: int) -> 
     most = max(found.values(), default=0)
     likely = tuple(kind for kind, count in found.most_common() if count > SELDOM * most)
     return Related(
-        name=wanted, kinds=likely, total=len(naming),
+        name=wanted,
+        kinds=likely,
+        total=len(naming),
         last_ms=max((one.created_ms for one in naming), default=0),
         files=_counted(_files_by(likely, wanted), naming),
-        people=_counted(_who(reader, naming), naming), groups=tuple(_groups(naming, limit)),
-        relations=tuple(relations[:MOST_NAMES]), is_cut=len(ids) == MOST,
-    )  # fmt: skip
+        people=_counted(_who(reader, naming), naming),
+        groups=tuple(_groups(naming, limit)),
+        relations=tuple(relations[:MOST_NAMES]),
+        is_cut=len(ids) == MOST,
+    )
 
 
 def _by_fields(

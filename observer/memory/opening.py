@@ -46,10 +46,14 @@ def reading(store: SqliteStore, home: Home, settings: Settings) -> Memory:
     """Return a memory that only reads a store of a home."""
     model = LazyModel(chosen(settings.model, home.models))
     return Memory(
-        store, owner=config.owner(settings), now_ms=now_ms,
-        index=index_for(home.index, model, is_owner=False), encode=model.encode_patiently,
-        files=NoteFiles(store, home), team=team_of(model),
-    )  # fmt: skip
+        store,
+        owner=config.owner(settings),
+        now_ms=now_ms,
+        index=index_for(home.index, model, is_owner=False),
+        encode=model.encode_patiently,
+        files=NoteFiles(store, home),
+        team=team_of(model),
+    )
 
 
 def team_of(model: LazyModel) -> Callable[[], TeamSearch]:

@@ -50,8 +50,11 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
 Exported = Project | Recorded | LogEnd | Item
 _RECORDS: dict[type, str] = {
-    Project: "project", Recorded: "event", LogEnd: "log-end", Item: "item",
-}  # fmt: skip
+    Project: "project",
+    Recorded: "event",
+    LogEnd: "log-end",
+    Item: "item",
+}
 
 
 def exported_line(value: Exported) -> bytes:

@@ -36,8 +36,15 @@ from observer.observations.drafts import FACT
 from observer.observations.session_state import FileState, SessionState, added, without_groups
 
 OperationKind = Literal[
-    "restore", "reset", "uncommit", "stash", "unstash", "drop", "clean", "branch",
-]  # fmt: skip
+    "restore",
+    "reset",
+    "uncommit",
+    "stash",
+    "unstash",
+    "drop",
+    "clean",
+    "branch",
+]
 _WITH_VALUE = word_set("-s --source -b -B -c -C --orphan -m --message")
 _HEAD_NOW = re.compile(r"HEAD is now at ([0-9a-f]{7,64})")
 _BACK = re.compile(r"(?:HEAD|@)(?:\^{1,9}|~\d{0,3}|\^)?\Z")

@@ -29,11 +29,30 @@ from observer.projects.worktree import work_tree
 from observer.redaction.redact import redact
 
 MARKERS = (
-    ".git", ".hg", ".svn", ".observer.toml", "pyproject.toml", "setup.py", "requirements.txt",
-    "package.json", "deno.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle",
-    "build.gradle.kts", "settings.gradle", "composer.json", "Gemfile", "mix.exs", "pubspec.yaml",
-    "Package.swift", "CMakeLists.txt", "meson.build", "Makefile",
-)  # fmt: skip
+    ".git",
+    ".hg",
+    ".svn",
+    ".observer.toml",
+    "pyproject.toml",
+    "setup.py",
+    "requirements.txt",
+    "package.json",
+    "deno.json",
+    "Cargo.toml",
+    "go.mod",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "composer.json",
+    "Gemfile",
+    "mix.exs",
+    "pubspec.yaml",
+    "Package.swift",
+    "CMakeLists.txt",
+    "meson.build",
+    "Makefile",
+)
 """Files that make a folder without git, or with a broken one, a project."""
 
 
@@ -241,10 +260,16 @@ def update_project(project: Project, place: Place, *, gone: frozenset[str] = _NO
 def new_project(place: Place, *, id: int, at_ms: int) -> Project:  # noqa: A002 - the field's name
     """Return the new project that begins with a place; its uuid follows from root and time."""
     return Project(
-        id=id, uuid=item_uuid(f"project:{place.root}", at_ms), name=place_name(place),
-        roots=(place.root,), common_dirs=_with((), place.common_dir), inodes=_with((), place.inode),
-        remotes=place.remotes[:1], root_commit=place.root_commit, created_ms=at_ms,
-    )  # fmt: skip
+        id=id,
+        uuid=item_uuid(f"project:{place.root}", at_ms),
+        name=place_name(place),
+        roots=(place.root,),
+        common_dirs=_with((), place.common_dir),
+        inodes=_with((), place.inode),
+        remotes=place.remotes[:1],
+        root_commit=place.root_commit,
+        created_ms=at_ms,
+    )
 
 
 def place_name(place: Place) -> str:

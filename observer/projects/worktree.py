@@ -114,10 +114,12 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
         return None
     expected = _ref(git_dir)
     watched = (
-        f"{git_dir}/HEAD", f"{common_dir}/{expected or 'HEAD'}", f"{common_dir}/packed-refs",
+        f"{git_dir}/HEAD",
+        f"{common_dir}/{expected or 'HEAD'}",
+        f"{common_dir}/packed-refs",
         f"{common_dir}/config",
         *(f"{folder}/{_TABLES}" for folder in (git_dir, common_dir) if expected == _STUB),
-    )  # fmt: skip
+    )
     stamp = stamp_of(watched)
     ref = claimed = _ref(git_dir)
     if ref == _STUB:  # in tables, which only git knows
@@ -137,10 +139,15 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
         roots = sorted((int(when), name) for when, name in map(str.split, lines))
         root_commits[inode] = roots[0][1] if roots else ""
     place = Place(
-        root=root, git=True, common_dir=common_dir, inode=inode, remotes=_remotes(common_dir, root),
+        root=root,
+        git=True,
+        common_dir=common_dir,
+        inode=inode,
+        remotes=_remotes(common_dir, root),
         root_commit=root_commits.get(inode, "") if commit else "",
-        branch=_as_text(ref.removeprefix("refs/heads/")), commit=commit,
-    )  # fmt: skip
+        branch=_as_text(ref.removeprefix("refs/heads/")),
+        commit=commit,
+    )
     # HEAD moved to another branch between the two readings: the wrong ref is watched, look again.
     return ProbedPlace(place, watched, stamp if claimed == expected else ())
 

@@ -191,12 +191,18 @@ def code_change(
         near = replace(here, types=_MOMENTS, since_ms=begun_ms, until_ms=over_ms)
         around += reader.recent(near, limit=MOMENTS)
     return CodeChange(
-        origin=origin, marks=marks, sureness=made.sureness, reason=made.reason, commit=commit,
-        sessions=tuple(sessions), committers=made.committers, asked=_last(asked),
+        origin=origin,
+        marks=marks,
+        sureness=made.sureness,
+        reason=made.reason,
+        commit=commit,
+        sessions=tuple(sessions),
+        committers=made.committers,
+        asked=_last(asked),
         edits=_last(edits),
         tried=_last(each for each in around if each.type in ATTEMPTS and _is_about(each, names)),
         checks=_last(standing_checks(around, sessions)),
-    )  # fmt: skip
+    )
 
 
 class _MadeBy(NamedTuple):
@@ -357,9 +363,12 @@ def _edits(
     """Return the edits of the file, by any of its names, that led to a commit, newest first."""
     names = {piece.path, *origin.paths}
     writes = Filters(
-        project_id=piece.project_id, types=("file-write",), since_ms=origin.before_ms,
-        until_ms=until_ms, owner=piece.owner,
-    )  # fmt: skip
+        project_id=piece.project_id,
+        types=("file-write",),
+        since_ms=origin.before_ms,
+        until_ms=until_ms,
+        owner=piece.owner,
+    )
     return [
         each
         for each in reader.recent(writes, limit=EDITS)

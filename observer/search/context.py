@@ -143,12 +143,17 @@ def pack(
         leading = _overview(sources.reader, request, basket)
     is_missed = request.query and not found.hits
     return Pack(
-        entries=tuple(basket.entries), summaries=tuple(basket.summaries),
-        budget_tokens=request.budget_tokens, used_tokens=request.budget_tokens - budget.left,
-        left_out=budget.left_out, leading=leading, card=card, omitted=tuple(budget.omitted),
+        entries=tuple(basket.entries),
+        summaries=tuple(basket.summaries),
+        budget_tokens=request.budget_tokens,
+        used_tokens=request.budget_tokens - budget.left,
+        left_out=budget.left_out,
+        leading=leading,
+        card=card,
+        omitted=tuple(budget.omitted),
         notice="; ".join(filter(None, (found.notice, NOTHING_FITS if is_missed else ""))),
         degraded=found.degraded,
-    )  # fmt: skip
+    )
 
 
 def _card(
@@ -159,9 +164,12 @@ def _card(
     if not most:
         return ()
     asked = StartRequest(
-        project_id=request.project_id, budget_tokens=most, now_ms=request.now_ms,
-        owner=request.owner, with_notes=False,
-    )  # fmt: skip
+        project_id=request.project_id,
+        budget_tokens=most,
+        now_ms=request.now_ms,
+        owner=request.owner,
+        with_notes=False,
+    )
     card = start(reader, asked, basket.costs.line, uncommitted=uncommitted)
     basket.budget.left -= card.used_tokens
     for one in card.omitted:

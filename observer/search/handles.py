@@ -83,10 +83,16 @@ def filters_of(
     return Filters(
         project_id=named(projects, project).id if project else home,
         types=tuple(note_type(name) for name in narrow.types if name.strip()),
-        categories=categories, files=files, session_id=session_id(reader, narrow.session),
+        categories=categories,
+        files=files,
+        session_id=session_id(reader, narrow.session),
         sessions=reader.sessions_of(narrow.client) if narrow.client else None,
-        tags=tags_of(narrow.tags), owner=owner, by=by, whose=whose, **same,
-    )  # fmt: skip
+        tags=tags_of(narrow.tags),
+        owner=owner,
+        by=by,
+        whose=whose,
+        **same,
+    )
 
 
 def _person(reader: StoreReader, narrow: SearchOptions, owner: str) -> tuple[str, Whose]:

@@ -282,9 +282,12 @@ def plan(text: str) -> QueryPlan:
         else:
             terms = _words(" ".join(map(quoted, expression.terms)), "")
             made = replace(
-                terms, text=" ".join(expression.terms), prefixes=expression.prefixes,
-                expression=expression.fts, notice="",
-            )  # fmt: skip
+                terms,
+                text=" ".join(expression.terms),
+                prefixes=expression.prefixes,
+                expression=expression.fts,
+                notice="",
+            )
     if is_whole:
         return made
     cut = f"only the first and the last {half:,} characters were read"
@@ -318,9 +321,12 @@ def _words(text: str, reason: str) -> QueryPlan:
         notices.append(f"only the first and the last {MAX_TERMS // 2} words were searched")
     searched = _ends(useful, MAX_TERMS)
     return QueryPlan(
-        text=text, words=searched, shapes=_ends(list(shapes.values()), MAX_SHAPES),
-        prefixes=tuple(filter(_ABBREVIATED.fullmatch, searched)), notice="; ".join(notices),
-    )  # fmt: skip
+        text=text,
+        words=searched,
+        shapes=_ends(list(shapes.values()), MAX_SHAPES),
+        prefixes=tuple(filter(_ABBREVIATED.fullmatch, searched)),
+        notice="; ".join(notices),
+    )
 
 
 def _ends(texts: list[str], most: int) -> tuple[str, ...]:

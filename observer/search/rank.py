@@ -117,9 +117,13 @@ KNEE = 0.5
 def fit(signals: HitSignals) -> float:
     """Return how well an item with these signals fits a query, 0 to 1."""
     worth: float = relevance(
-        fts5=signals.fts5, semantic=signals.semantic, close=signals.close, phrase=signals.phrase,
-        exact=signals.exact, meaning_weight=signals.meaning_weight,
-    )  # fmt: skip
+        fts5=signals.fts5,
+        semantic=signals.semantic,
+        close=signals.close,
+        phrase=signals.phrase,
+        exact=signals.exact,
+        meaning_weight=signals.meaning_weight,
+    )
     # What means the query in wholly other words is worth more than 1; it keeps its order.
     return worth if worth <= KNEE else 1 - KNEE**2 / worth
 

@@ -194,9 +194,12 @@ def dead_end(reader: StoreReader, event: Event, here: Filters, *, is_coming: boo
 
 def _of_form(found: Alternative) -> Reminder:
     return Reminder(
-        instead=found.worked.line, failed=found.failed.line, why=found.error, times=found.times,
+        instead=found.worked.line,
+        failed=found.failed.line,
+        why=found.error,
+        times=found.times,
         item=item_id(found.origin.seq, "arc"),
-    )  # fmt: skip
+    )
 
 
 def standing(reader: StoreReader, here: Filters, *, now_ms: int) -> Iterator[Reminder]:

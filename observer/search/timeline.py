@@ -316,10 +316,12 @@ def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> Sessi
     items = [item for some in ids for item in reader.items(some[:limit])]
     items.sort(key=lambda item: (item.created_ms, item.id))
     return SessionTimeline(
-        ran=with_summaries(reader, [session])[0], items=tuple(items[max(len(items) - limit, 0) :]),
-        left_out=max(sum(map(len, ids)) - limit, 0), children=tuple(children),
+        ran=with_summaries(reader, [session])[0],
+        items=tuple(items[max(len(items) - limit, 0) :]),
+        left_out=max(sum(map(len, ids)) - limit, 0),
+        children=tuple(children),
         usage=TokenUsage(**total) if used else None,
-    )  # fmt: skip
+    )
 
 
 def events_of(

@@ -205,9 +205,12 @@ class HistoryWalk:
             names = touched(before, after) if moved.blob else [OUTSIDE]
             for name in names[: max(room, 0)]:
                 yield Anchor(
-                    origin=moved.path, path=moved.path, symbol=name, blob=moved.blob,
+                    origin=moved.path,
+                    path=moved.path,
+                    symbol=name,
+                    blob=moved.blob,
                     fingerprint=fingerprint_of(after, name),
-                )  # fmt: skip
+                )
             room -= len(names)
 
     def _followed(

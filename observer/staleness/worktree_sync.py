@@ -249,9 +249,12 @@ def _renamed(landed: Sequence[Anchor]) -> Iterator[Validity]:
     for (origin, path), anchor in moved.items():
         renaming = anchor.reason == "renamed"
         yield Validity(
-            reason="renamed", subject=origin, path=path, commit=anchor.commit if renaming else "",
+            reason="renamed",
+            subject=origin,
+            path=path,
+            commit=anchor.commit if renaming else "",
             since_ms=anchor.since_ms if renaming else 0,
-        )  # fmt: skip
+        )
 
 
 STEPS = 200
@@ -448,10 +451,15 @@ class WorktreeSync:
         made = []
         for each in fresh:
             anchor_set = AnchorSet(
-                item=each.item, base=step.commit, branch=each.branch, at_ms=each.at_ms,
-                updated_ms=each.at_ms, is_here=is_here, reverted_ms=each.discarded_ms,
+                item=each.item,
+                base=step.commit,
+                branch=each.branch,
+                at_ms=each.at_ms,
+                updated_ms=each.at_ms,
+                is_here=is_here,
+                reverted_ms=each.discarded_ms,
                 anchors=tuple(self._anchors(walk, each, step)),
-            )  # fmt: skip
+            )
             walk.add(anchor_set)
             made.append(anchor_set)
         return made

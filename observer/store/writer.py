@@ -39,10 +39,23 @@ from observer.store.rows import (
 from observer.store.shares import ShareWrites
 
 _DERIVED = (
-    "validity", "anchor_path", "anchor_set", "worktree", "item_vector", "link", "relation",
-    "project_state", "item", "session", "forgotten", "note_event", "triage", "note_claim",
-    "note_relation", "note_alias",
-)  # fmt: skip
+    "validity",
+    "anchor_path",
+    "anchor_set",
+    "worktree",
+    "item_vector",
+    "link",
+    "relation",
+    "project_state",
+    "item",
+    "session",
+    "forgotten",
+    "note_event",
+    "triage",
+    "note_claim",
+    "note_relation",
+    "note_alias",
+)
 Vectors = Callable[[], Mapping[int, bytes]]
 """Returns vectors by their items; items without one are left out."""
 

@@ -168,11 +168,14 @@ class Kiro(Tools):
         sessions = self._memory.session_names(item.session_id or 0 for item in items)
         return [
             _row(
-                SUMMARY, item, name, session_id=sessions.get(item.session_id or 0, ""),
+                SUMMARY,
+                item,
+                name,
+                session_id=sessions.get(item.session_id or 0, ""),
                 **{field: getattr(item.summary, field, "") or None for field in render.ANSWERS},
             )
             for item in items
-        ]  # fmt: skip
+        ]
 
 
 _FREE = TokenCosts(entry=lambda _: 0, summary=lambda _: 0, line=lambda _: 0, overhead=0)

@@ -27,8 +27,14 @@ SCOPES: tuple[str, ...] = get_args(Scope)
 ALL = "all"
 """The scope of which the notes of every project are recalled."""
 FACT_TYPES = (
-    "general", "preference", "decision", "context", "constraint", "heuristic", "rejected",
-)  # fmt: skip
+    "general",
+    "preference",
+    "decision",
+    "context",
+    "constraint",
+    "heuristic",
+    "rejected",
+)
 """The tool's name of each fact type; `general` is stored as `fact`."""
 
 CONFIDENCE = 0.5

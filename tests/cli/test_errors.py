@@ -244,11 +244,18 @@ def test_nobody_waits_for_a_fifo_among_what_the_daemon_keeps(
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        ("status <&-", 0), ("status >&-", 0), ("status <&- >&- 2>&-", 0), ("mcp <&-", 0),
-        ("mcp <&- >&-", 0), ("remember - <&-", 2), ("post <&-", 2), ("search x 2>&-", 5),
-        ("export >/dev/full", 1), ("status >/dev/full", 1),
+        ("status <&-", 0),
+        ("status >&-", 0),
+        ("status <&- >&- 2>&-", 0),
+        ("mcp <&-", 0),
+        ("mcp <&- >&-", 0),
+        ("remember - <&-", 2),
+        ("post <&-", 2),
+        ("search x 2>&-", 5),
+        ("export >/dev/full", 1),
+        ("status >/dev/full", 1),
     ],
-)  # fmt: skip
+)
 def test_a_stream_that_is_closed_or_full_is_no_crash(
     within: Observer, home: Home, until: Until, words: str, code: int
 ) -> None:

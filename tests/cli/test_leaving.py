@@ -20,7 +20,8 @@ from tests.cli.conftest import Run, answered
 from tests.support import Git, put_file
 
 GIVEN = {
-    ".bashrc": b"alias l=ls\n", ".zshrc": b"bindkey -v",
+    ".bashrc": b"alias l=ls\n",
+    ".zshrc": b"bindkey -v",
     ".config/fish/config.fish": b"set -x EDITOR vi\n",
     ".claude/settings.json": b'{\n  "model": "opus",\n  "hooks": {}\n}\n',
     ".claude.json": b'{"mcpServers": {"docs": {"command": "docs"}}, "projects": {}}',
@@ -28,16 +29,20 @@ GIVEN = {
     ".cursor/hooks.json": b'{"version": 1, "hooks": {}}\n',
     ".kiro/settings/mcp.json": b'{\n\t"mcpServers": {}\n}',
     ".codex/config.toml": b'# mine\nmodel = "o4"\n\n[mcp_servers.docs]\ncommand = "docs"\n',
-    ".gemini/settings.json": b'{"theme": "dark"}', ".qwen/settings.json": b"{}",
-    ".factory/settings.json": b"{}\n", ".copilot/config.json": b'{"banner": "never"}\n',
+    ".gemini/settings.json": b'{"theme": "dark"}',
+    ".qwen/settings.json": b"{}",
+    ".factory/settings.json": b"{}\n",
+    ".copilot/config.json": b'{"banner": "never"}\n',
     ".copilot/mcp-config.json": b'{"mcpServers": {}}\n',
     ".config/opencode/opencode.json": b'{"$schema": "https://opencode.ai/config.json"}\n',
-    ".config/kilo/kilo.json": b"{}\n", ".pi/agent/settings.json": b"{}\n",
+    ".config/kilo/kilo.json": b"{}\n",
+    ".pi/agent/settings.json": b"{}\n",
     ".config/zed/settings.json": b'// mine\n{\n  "vim_mode": true,\n}\n',
     ".continue/config.yaml": b"name: mine\nversion: 0.0.1\n",
     ".config/Code/User/mcp.json": b'{"servers": {}}\n',
-    ".codeium/windsurf/mcp_config.json": b"{}\n", ".gitconfig": b"[user]\n\tname = Ana\n",
-}  # fmt: skip
+    ".codeium/windsurf/mcp_config.json": b"{}\n",
+    ".gitconfig": b"[user]\n\tname = Ana\n",
+}
 """What a user has in the files of every client."""
 UNTOUCHED = {
     ".config/fish/config.fish", ".continue/config.yaml", ".copilot/config.json", ".gitconfig",

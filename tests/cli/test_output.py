@@ -150,8 +150,11 @@ def filled(fill: Callable[..., None], folder: Path) -> Path:
         {"kind": "tool-use", "tool": f"t{HOSTILE}", "input": HOSTILE, "output": HOSTILE},
         {"kind": "custom", "name": f"harbour{HOSTILE}", "text": f"harbour {HOSTILE}"},
         {
-            "kind": "commit", "hash": "1" * 40, "subject": f"Harbour {HOSTILE}",
-            "message": f"Harbour {HOSTILE}\n\n{HOSTILE}", "author": HOSTILE,
+            "kind": "commit",
+            "hash": "1" * 40,
+            "subject": f"Harbour {HOSTILE}",
+            "message": f"Harbour {HOSTILE}\n\n{HOSTILE}",
+            "author": HOSTILE,
             "files": [{"path": path}],
         },
         {"kind": "reply", "text": f"We decided to use harbour because {HOSTILE}"},
@@ -159,17 +162,31 @@ def filled(fill: Callable[..., None], folder: Path) -> Path:
         {"kind": "prompt", "text": "shut the pier on all Mondays"},
         {"kind": "file-write", "path": path, "edits": [{"old": "x", "new": "pier"}]},
         {"kind": "reply", "text": "The pier is shut on Mondays now."},
-    ]  # fmt: skip
+    ]
     fill([given | report for report in reports])
     return folder
 
 
 COMMANDS = (
-    "search harbour --explain --weak", "search", "timeline 1",
-    *(f"show {number}" for number in range(1, 12)), "why {path}:1", "context", "context --explain",
-    "search --notes harbour", "today --all", "show", "sessions", "status --projects", "note",
-    "status", "doctor", "purge --text harbour --dry-run", "export", "forget 1",
-)  # fmt: skip
+    "search harbour --explain --weak",
+    "search",
+    "timeline 1",
+    *(f"show {number}" for number in range(1, 12)),
+    "why {path}:1",
+    "context",
+    "context --explain",
+    "search --notes harbour",
+    "today --all",
+    "show",
+    "sessions",
+    "status --projects",
+    "note",
+    "status",
+    "doctor",
+    "purge --text harbour --dry-run",
+    "export",
+    "forget 1",
+)
 
 
 @pytest.mark.slow

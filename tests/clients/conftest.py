@@ -29,9 +29,12 @@ def context(home: Home, tmp_path: Path) -> InstallContext:
     for name in ("ZDOTDIR", *(name for name in environ if name.endswith(("_CONFIG_DIR", "_HOME")))):
         environ.pop(name, None)
     return InstallContext(
-        home=home, user_home=tmp_path / "home", observer="/opt/observer/bin/observer",
-        environ=environ, folder=tmp_path,
-    )  # fmt: skip
+        home=home,
+        user_home=tmp_path / "home",
+        observer="/opt/observer/bin/observer",
+        environ=environ,
+        folder=tmp_path,
+    )
 
 
 def performed(plan: InstallPlan, context: InstallContext) -> InstallPlan:

@@ -41,9 +41,16 @@ def test_every_field_has_its_place() -> None:
     assert opened(
         b"cwd=/r", b"ppid=7", b"host=box", b"arg=a", b"arg=", b"env.A=1", b"env.git.head=ff"
     ) == Envelope(
-        id="e1", at_ms=AT_MS, client="git", event="post-commit", cwd="/r", ppid="7", host="box",
-        args=("a", ""), env={"A": "1", "git.head": "ff"},
-    )  # fmt: skip
+        id="e1",
+        at_ms=AT_MS,
+        client="git",
+        event="post-commit",
+        cwd="/r",
+        ppid="7",
+        host="box",
+        args=("a", ""),
+        env={"A": "1", "git.head": "ff"},
+    )
 
 
 @given(st.lists(st.binary(max_size=12).filter(lambda part: b"\0" not in part)), st.binary())

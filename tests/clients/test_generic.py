@@ -26,11 +26,19 @@ from tests.support import SCALARS, json_of
 
 NOW_MS = 1_763_715_600_000
 LEAST: dict[str, dict[str, Any]] = {
-    "session-start": {}, "session-end": {}, "prompt": {"text": "why?"}, "reply": {},
-    "file-write": {"path": "a"}, "file-read": {"paths": ["a"]}, "command": {"command": "make"},
-    "search": {"query": "x"}, "delegation": {}, "tool-use": {"tool": "t"},
-    "commit": {"hash": "a" * 40}, "custom": {"name": "n"},
-}  # fmt: skip
+    "session-start": {},
+    "session-end": {},
+    "prompt": {"text": "why?"},
+    "reply": {},
+    "file-write": {"path": "a"},
+    "file-read": {"paths": ["a"]},
+    "command": {"command": "make"},
+    "search": {"query": "x"},
+    "delegation": {},
+    "tool-use": {"tool": "t"},
+    "commit": {"hash": "a" * 40},
+    "custom": {"name": "n"},
+}
 JSON = json_of(SCALARS | st.floats(), most=6)
 FIELDS = sorted(
     {name for of in KINDS.values() for name in of.__struct_fields__} | {"at", "id", "cwd"}
@@ -50,9 +58,15 @@ def test_the_documented_example() -> None:
     assert reported(
         kind="command", command="make", exit_code=2, session="s1", cwd="/repo", client="my-editor"
     ) == Event(
-        id="e1", at_ms=NOW_MS, client="my-editor", body=Command(command="make", exit_code=2),
-        session="s1", cwd="/repo", route="generic/command", author="person",
-    )  # fmt: skip
+        id="e1",
+        at_ms=NOW_MS,
+        client="my-editor",
+        body=Command(command="make", exit_code=2),
+        session="s1",
+        cwd="/repo",
+        route="generic/command",
+        author="person",
+    )
 
 
 def test_objects_within_a_report_are_read() -> None:

@@ -219,8 +219,11 @@ def test_the_context_is_in_the_system_prompt_of_a_main_session(run: Run) -> None
         (transform, {}, {"system": []}),
     )
     assert [answer["system"] for answer in answers[1:]] == [
-        ["You are a coder.", "what was done"], ["You are a coder."], [title], [],
-    ]  # fmt: skip
+        ["You are a coder.", "what was done"],
+        ["You are a coder."],
+        [title],
+        [],
+    ]
 
 
 def test_context_is_asked_for_before_the_first_prompt(run: Run, context: InstallContext) -> None:

@@ -48,9 +48,12 @@ def machine() -> Iterator[InstallContext]:
         user = folder / "home"
         user.mkdir()
         yield InstallContext(
-            home=Home(user / ".observer"), user_home=user, observer="/opt/observer/bin/observer",
-            environ={"PATH": path_of_new_git(folder / "bin"), "HOME": str(user)}, folder=folder,
-        )  # fmt: skip
+            home=Home(user / ".observer"),
+            user_home=user,
+            observer="/opt/observer/bin/observer",
+            environ={"PATH": path_of_new_git(folder / "bin"), "HOME": str(user)},
+            folder=folder,
+        )
     finally:
         shutil.rmtree(folder)
 
@@ -239,9 +242,17 @@ def holds_tables(larger: Json, smaller: Json) -> bool:
 # --- start-up files and git's configuration ------------------------------------------------------
 
 lines = st.sampled_from(
-    (b"alias l=ls", b"export A=\xff\xfe", b"# >>> other >>>", b"", b"\t", b"if x; then", b"\r",
-     b"\\")
-)  # fmt: skip
+    (
+        b"alias l=ls",
+        b"export A=\xff\xfe",
+        b"# >>> other >>>",
+        b"",
+        b"\t",
+        b"if x; then",
+        b"\r",
+        b"\\",
+    )
+)
 git_lines = st.sampled_from(
     (b"[user]", b"\tname = Ana", b"# me", b"[alias]\n\tl = log \\\n\t\t--oneline", b'[hook "mine"]',
      b"\tcommand = true", b"", b"[core] editor = vi", b"; theirs")

@@ -50,14 +50,25 @@ def test_tools_of_other_servers_are_not_ours() -> None:
 @pytest.mark.parametrize(
     "spelled",
     [
-        "mcp__observer__search", "mcp__observer-memex__search_notes",
-        "mcp__plugin_tools_observer__get_observations", "mcp_observer_get_context",
-        "functions.mcp__observer__why", "observer_search", "observer-search",
-        "observer_get_observations", "observer-memory-search", "observer___search",
-        "observer/search", "observer.timeline", "@observer/search", "Observer: search",
-        "MCP: search (observer)", "search (observer MCP Server)", "MCP:get_observations",
+        "mcp__observer__search",
+        "mcp__observer-memex__search_notes",
+        "mcp__plugin_tools_observer__get_observations",
+        "mcp_observer_get_context",
+        "functions.mcp__observer__why",
+        "observer_search",
+        "observer-search",
+        "observer_get_observations",
+        "observer-memory-search",
+        "observer___search",
+        "observer/search",
+        "observer.timeline",
+        "@observer/search",
+        "Observer: search",
+        "MCP: search (observer)",
+        "search (observer MCP Server)",
+        "MCP:get_observations",
     ],
-)  # fmt: skip
+)
 def test_our_tools_are_known_in_every_spelling(spelled: str) -> None:
     shown = tools.make(tools.ToolCall(tool=spelled, given={"query": "cache"}, response="#1 Bo"), {})
     assert shown == Search(query="cache", where="memory", tool=spelled)
@@ -66,10 +77,14 @@ def test_our_tools_are_known_in_every_spelling(spelled: str) -> None:
 @pytest.mark.parametrize(
     "spelled",
     [
-        "mcp__intersection-observer__search", "mcp__github__observer_search_repositories", "search",
-        "observer", "search (github)", "observer_" * 100,
+        "mcp__intersection-observer__search",
+        "mcp__github__observer_search_repositories",
+        "search",
+        "observer",
+        "search (github)",
+        "observer_" * 100,
     ],
-)  # fmt: skip
+)
 def test_a_name_that_only_holds_ours_is_not_ours(spelled: str) -> None:
     assert not own_tools.is_own_tool(spelled)
 
@@ -234,9 +249,12 @@ BODY = "\n".join(f"\tstep{number}()" for number in range(12))
 OLD = f"package shop\n\nfunc Pay() {{\n{BODY}\n}}\n"
 NEW = OLD.replace("step6()", "step6(1)")
 HUNK = {
-    "oldStart": 9, "oldLines": 3, "newStart": 9, "newLines": 3,
+    "oldStart": 9,
+    "oldLines": 3,
+    "newStart": 9,
+    "newLines": 3,
     "lines": ["\tstep5()".replace("\t", " \t", 1), "-\tstep6()", "+\tstep6(1)", " \tstep7()"],
-}  # fmt: skip
+}
 PAID = SymbolChanges(changed=("Pay",))
 
 

@@ -176,8 +176,14 @@ SHOWN = [
     (wording.base_name("a/b/"), "b"),
     (wording.base_name("/"), "/"),
     *((wording.named(name), name) for name in ("main", "feat/rate-limits-of-the-api", "päivä.md")),
-    *((wording.named(name), f'"{name}"') for name in ("docs/send the logs.md",
-        "send-the-logs-of-the-last-run-first", "a/send_the_logs_to_x_y_z.py")),
+    *(
+        (wording.named(name), f'"{name}"')
+        for name in (
+            "docs/send the logs.md",
+            "send-the-logs-of-the-last-run-first",
+            "a/send_the_logs_to_x_y_z.py",
+        )
+    ),
     # Inside of the root, beside it, relative to the working folder, of a home, of Windows.
     (wording.relative("/p/src/a.py", "/p"), "src/a.py"),
     (wording.relative("/p/src/a.py", "/p/"), "src/a.py"),
@@ -191,7 +197,7 @@ SHOWN = [
     (wording.relative("/p", "/p"), "/p"),
     (wording.relative("/p/\ud800\n.py", "/p"), ".py"),
     (wording.relative("/P/a", "/p"), "/P/a"),
-]  # fmt: skip
+]
 
 
 def test_texts_counts_lists_and_paths_read_as_a_person_says_them() -> None:

@@ -90,37 +90,43 @@ def test_a_clone_that_lacks_something_is_remarked_on(
     assert commits.read(str(shop)).remarks == ()
 
 
-@pytest.mark.parametrize(("subject", "query"), [
-    ("Cache prices of the cart", "Cache prices of the cart"),
-    ("feat(cart): cache prices (#12)", "cache prices"),
-    ("fix!: lose no parcel", "lose no parcel"),
-    ("[cart] cache prices", "cache prices"),
-    ("Кэш цен корзины", "Кэш цен корзины"),
-    ("修复购物车缓存", "修复购物车缓存"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("subject", "query"),
+    [
+        ("Cache prices of the cart", "Cache prices of the cart"),
+        ("feat(cart): cache prices (#12)", "cache prices"),
+        ("fix!: lose no parcel", "lose no parcel"),
+        ("[cart] cache prices", "cache prices"),
+        ("Кэш цен корзины", "Кэш цен корзины"),
+        ("修复购物车缓存", "修复购物车缓存"),
+    ],
+)
 def test_a_subject_is_asked_without_how_it_was_filed(subject: str, query: str) -> None:
     assert query_of(subject) == query
 
 
-@pytest.mark.parametrize("subject", [
-    "",
-    "wip",
-    "Fix",
-    "fix typo",
-    "Update README",
-    "chore: update docs",
-    "cleanup",
-    "Bump actions/checkout from 3 to 4",
-    "v1.2.3",
-    "1.2.3",
-    "Release 2.0 of the shop",
-    "chore(release): version 1.2.0",
-    "Merge branch 'cart' into main",
-    'Revert "Cache prices of the cart"',
-    "fixup! Cache prices of the cart",
-    "a b c d",
-    "#123 456",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "",
+        "wip",
+        "Fix",
+        "fix typo",
+        "Update README",
+        "chore: update docs",
+        "cleanup",
+        "Bump actions/checkout from 3 to 4",
+        "v1.2.3",
+        "1.2.3",
+        "Release 2.0 of the shop",
+        "chore(release): version 1.2.0",
+        "Merge branch 'cart' into main",
+        'Revert "Cache prices of the cart"',
+        "fixup! Cache prices of the cart",
+        "a b c d",
+        "#123 456",
+    ],
+)
 def test_a_subject_that_says_too_little_is_not_asked(subject: str) -> None:
     assert not query_of(subject)
 
@@ -195,15 +201,19 @@ def a_review(
     )
 
 
-@pytest.mark.parametrize(("found", "said"), [
-    (a_review(), "first five answers to 50 of 100"),
-    (a_review(gap=-0.1, p=0.01), "worse than words only here (-10.0 points"),
-    (a_review(WITHOUT_MEANING, gap=0.1, p=0.01), "meaning helps"),
-    (a_review(WITHOUT_MEANING, gap=0.1, p=0.2), "no difference"),
-    (a_review(WITHOUT_MEANING, gap=-0.1, p=0.01), "meaning hurts"),
-    (a_review(silent=3), "3 questions share no word"),
-    (a_review(ranks=(11, 30, 31, None)), "Of the 4 that were missed 2"),
-], ids=["figures", "worse", "helps", "no help", "hurts", "no common word", "near"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (a_review(), "first five answers to 50 of 100"),
+        (a_review(gap=-0.1, p=0.01), "worse than words only here (-10.0 points"),
+        (a_review(WITHOUT_MEANING, gap=0.1, p=0.01), "meaning helps"),
+        (a_review(WITHOUT_MEANING, gap=0.1, p=0.2), "no difference"),
+        (a_review(WITHOUT_MEANING, gap=-0.1, p=0.01), "meaning hurts"),
+        (a_review(silent=3), "3 questions share no word"),
+        (a_review(ranks=(11, 30, 31, None)), "Of the 4 that were missed 2"),
+    ],
+    ids=["figures", "worse", "helps", "no help", "hurts", "no common word", "near"],
+)
 def test_the_verdict_says_what_the_figures_mean(found: Review, said: str) -> None:
     assert said in " ".join(conclusions(found))
 

@@ -56,17 +56,23 @@ def places(corpus: Path, folder: Path) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize(("cwd", "file", "shown"), [
-    pytest.param("", "/src/cart.py", ("CLONE", "CLONE/src/cart.py"), id="the top folder"),
-    pytest.param("/src", "/src/cart.py", ("CLONE/src", "CLONE/src/cart.py"), id="a subfolder"),
-])  # fmt: skip
-@pytest.mark.parametrize("root", [
-    "/Users/ana/Code/shop",
-    "/home/bo/work/shop",
-    "/home/bo/work/shop-returns",
-    "/Users/ana/Code/shop/.claude/worktrees/returns",
-    "/home/src",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cwd", "file", "shown"),
+    [
+        pytest.param("", "/src/cart.py", ("CLONE", "CLONE/src/cart.py"), id="the top folder"),
+        pytest.param("/src", "/src/cart.py", ("CLONE/src", "CLONE/src/cart.py"), id="a subfolder"),
+    ],
+)
+@pytest.mark.parametrize(
+    "root",
+    [
+        "/Users/ana/Code/shop",
+        "/home/bo/work/shop",
+        "/home/bo/work/shop-returns",
+        "/Users/ana/Code/shop/.claude/worktrees/returns",
+        "/home/src",
+    ],
+)
 def test_the_folder_of_any_person_or_work_tree_is_the_clone(
     corpus: Path, tmp_path: Path, root: str, cwd: str, file: str, shown: tuple[str, str]
 ) -> None:
@@ -159,18 +165,21 @@ def test_sets_are_found_by_name_and_what_is_missing_is_named(tmp_path: Path) -> 
         sets.read(tmp_path / "shop_narr_q.jsonl")
 
 
-@pytest.mark.parametrize("line", [
-    pytest.param(b"nonsense", id="no JSON"),
-    pytest.param(b'{"id": "b"', id="cut off"),
-    pytest.param(b'["b"]', id="no object"),
-    pytest.param(b'{"id": "b"}', id="no title"),
-    pytest.param(b'{"id": 1, "title": "t"}', id="id no text"),
-    pytest.param(b'{"id": "b", "title": "t", "facts": "f"}', id="facts no list"),
-    pytest.param(b'{"id": "b", "title": "\xff"}', id="no UTF-8"),
-    pytest.param(b'{"id": "b", "title": "\\ud800"}', id="half a character"),
-    pytest.param(b"[" * 100_000, id="deep"),
-    pytest.param(DOCUMENT, id="id given twice"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(b"nonsense", id="no JSON"),
+        pytest.param(b'{"id": "b"', id="cut off"),
+        pytest.param(b'["b"]', id="no object"),
+        pytest.param(b'{"id": "b"}', id="no title"),
+        pytest.param(b'{"id": 1, "title": "t"}', id="id no text"),
+        pytest.param(b'{"id": "b", "title": "t", "facts": "f"}', id="facts no list"),
+        pytest.param(b'{"id": "b", "title": "\xff"}', id="no UTF-8"),
+        pytest.param(b'{"id": "b", "title": "\\ud800"}', id="half a character"),
+        pytest.param(b"[" * 100_000, id="deep"),
+        pytest.param(DOCUMENT, id="id given twice"),
+    ],
+)
 def test_a_wrong_document_is_named_by_file_and_line(tmp_path: Path, line: bytes) -> None:
     questions = a_set(tmp_path, DOCUMENT + b"\n" + line)
     with pytest.raises(BadInput, match=r"shop_diff_docs\.jsonl:2: ") as raised:
@@ -178,12 +187,15 @@ def test_a_wrong_document_is_named_by_file_and_line(tmp_path: Path, line: bytes)
     assert raised.value.hint
 
 
-@pytest.mark.parametrize("line", [
-    pytest.param(b'{"q": "b"}', id="no documents"),
-    pytest.param(b'{"q": "b", "rel": []}', id="about nothing"),
-    pytest.param(b'{"q": " ", "rel": ["a"]}', id="empty"),
-    pytest.param(b'{"q": "b", "rel": ["z"]}', id="unknown document"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(b'{"q": "b"}', id="no documents"),
+        pytest.param(b'{"q": "b", "rel": []}', id="about nothing"),
+        pytest.param(b'{"q": " ", "rel": ["a"]}', id="empty"),
+        pytest.param(b'{"q": "b", "rel": ["z"]}', id="unknown document"),
+    ],
+)
 def test_a_wrong_query_is_named_by_file_and_line(tmp_path: Path, line: bytes) -> None:
     with pytest.raises(BadInput, match=r"shop_diff_q\.jsonl:3: "):
         sets.read(a_set(tmp_path, questions=QUESTION + b"\n\n" + line))

@@ -20,19 +20,28 @@ answers = st.lists(ids, max_size=12, unique=True)
 relevant_ids = st.frozensets(ids, min_size=1, max_size=12)
 
 
-@pytest.mark.parametrize(("answer", "relevant", "figures"), [
-    pytest.param([1], {1}, (1, 1, 1, 1, 1), id="first"),
-    pytest.param([], {1}, (0, 0, 0, 0, 0), id="nothing found"),
-    pytest.param([2, 3], {1}, (0, 0, 0, 0, 0), id="only wrong ones"),
-    pytest.param([2, 3, 1], {1}, (1, 1, 1, 1 / 3, 0.5), id="third"),
-    pytest.param([2, 3, 4, 1], {1}, (0, 1, 1, 0.25, 1 / math.log2(5)), id="fourth"),
-    pytest.param([*range(2, 7), 1], {1}, (0, 0, 1, 1 / 6, 1 / math.log2(7)), id="sixth"),
-    pytest.param([*range(2, 12), 1], {1}, (0, 0, 0, 0, 0), id="eleventh"),
-    pytest.param([1, 9, 2], {1, 2, 3, 4}, (0.5, 0.5, 0.5, 1,
-     1.5 / (1.5 + 1 / math.log2(3) + 1 / math.log2(5))), id="two of four"),
-    pytest.param([*range(10)], {*range(20)}, (0.15, 0.25, 0.5, 1, 1), id="more than fit"),
-    pytest.param([1, 1, 1], {1, 2}, (0.5, 0.5, 0.5, 1, 1 / (1 + 1 / math.log2(3))), id="repeated"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("answer", "relevant", "figures"),
+    [
+        pytest.param([1], {1}, (1, 1, 1, 1, 1), id="first"),
+        pytest.param([], {1}, (0, 0, 0, 0, 0), id="nothing found"),
+        pytest.param([2, 3], {1}, (0, 0, 0, 0, 0), id="only wrong ones"),
+        pytest.param([2, 3, 1], {1}, (1, 1, 1, 1 / 3, 0.5), id="third"),
+        pytest.param([2, 3, 4, 1], {1}, (0, 1, 1, 0.25, 1 / math.log2(5)), id="fourth"),
+        pytest.param([*range(2, 7), 1], {1}, (0, 0, 1, 1 / 6, 1 / math.log2(7)), id="sixth"),
+        pytest.param([*range(2, 12), 1], {1}, (0, 0, 0, 0, 0), id="eleventh"),
+        pytest.param(
+            [1, 9, 2],
+            {1, 2, 3, 4},
+            (0.5, 0.5, 0.5, 1, 1.5 / (1.5 + 1 / math.log2(3) + 1 / math.log2(5))),
+            id="two of four",
+        ),
+        pytest.param([*range(10)], {*range(20)}, (0.15, 0.25, 0.5, 1, 1), id="more than fit"),
+        pytest.param(
+            [1, 1, 1], {1, 2}, (0.5, 0.5, 0.5, 1, 1 / (1 + 1 / math.log2(3))), id="repeated"
+        ),
+    ],
+)
 def test_figures_are_as_by_hand(
     answer: list[int], relevant: set[int], figures: tuple[float, ...]
 ) -> None:

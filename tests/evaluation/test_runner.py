@@ -92,14 +92,17 @@ def test_a_model_that_cannot_be_used_leaves_words(tmp_path: Path, model: LazyMod
     assert answers == {"recall": [[4]], "words only": [[4]]}
 
 
-@pytest.mark.parametrize(("text", "found"), [
-    pytest.param("prices of nothing", {4}, id="one word of many"),
-    pytest.param("edits", {4, 8}, id="stem"),
-    pytest.param("TOKEN verify", {8}, id="part of a name"),
-    pytest.param("zebra", set(), id="none"),
-    pytest.param("", set(), id="empty"),
-    pytest.param('"', set(), id="no word"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param("prices of nothing", {4}, id="one word of many"),
+        pytest.param("edits", {4, 8}, id="stem"),
+        pytest.param("TOKEN verify", {8}, id="part of a name"),
+        pytest.param("zebra", set(), id="none"),
+        pytest.param("", set(), id="empty"),
+        pytest.param('"', set(), id="no word"),
+    ],
+)
 def test_what_holds_any_word_is_shown(model: LazyModel, text: str, found: set[int]) -> None:
     with temporary_memory(model) as memory:
         memory.keep(sets.item(document, n) for n, document in enumerate(DOCUMENTS, start=1))

@@ -49,13 +49,16 @@ def test_every_kind_has_a_text_with_a_secret_in_it_which_a_seed_draws() -> None:
         assert not re.search(r"[«»\ue000\ue001]|<\w+:\d+>", each.text), each.kind.name
 
 
-@pytest.mark.parametrize(("text", "seen"), [
-    pytest.param("«url(»«s»«)»", "a%2Fb%21c", id="percent"),
-    pytest.param("«b64(»{'k': '«s»'}«)»", "EvYiFj", id="base64-is-of-the-secret-alone"),
-    pytest.param("x = «concat(»«s»«)»", 'a/" + "b!c', id="halves"),
-    pytest.param("«NAME» «camel» «kebab» «dotted»", "A_B aB a-b app.a.b", id="names"),
-    pytest.param("«hexescape(»«s»«)»", r"\x61\x2f\x62\x21\x63", id="escapes"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        pytest.param("«url(»«s»«)»", "a%2Fb%21c", id="percent"),
+        pytest.param("«b64(»{'k': '«s»'}«)»", "EvYiFj", id="base64-is-of-the-secret-alone"),
+        pytest.param("x = «concat(»«s»«)»", 'a/" + "b!c', id="halves"),
+        pytest.param("«NAME» «camel» «kebab» «dotted»", "A_B aB a-b app.a.b", id="names"),
+        pytest.param("«hexescape(»«s»«)»", r"\x61\x2f\x62\x21\x63", id="escapes"),
+    ],
+)
 def test_a_secret_is_written_in_many_ways(text: str, seen: str) -> None:
     made = render(a_kind(text, **{"is": "a/b!c", "as": "a_b"}), text, "hex", "1")
     assert seen in made.texts[0][1]

@@ -401,11 +401,14 @@ def test_what_is_printed_may_say_less_than_the_item(kept: Kept, tmp_path: Path) 
     assert 0 < found["nothing found where nothing answers"] < 1
 
 
-@pytest.mark.parametrize(("place", "said", "right"), [
-    pytest.param(0, "`make` works here; `pytest -q` could not run (FAILED t", 1, id="fails so"),
-    pytest.param(0, "`git` works here; `pytest -q` could not run (odd", 0, id="otherwise"),
-    pytest.param(4, "`ls` works here; `git commit` could not run (odd", 0, id="passes"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("place", "said", "right"),
+    [
+        pytest.param(0, "`make` works here; `pytest -q` could not run (FAILED t", 1, id="fails so"),
+        pytest.param(0, "`git` works here; `pytest -q` could not run (odd", 0, id="otherwise"),
+        pytest.param(4, "`ls` works here; `git commit` could not run (odd", 0, id="passes"),
+    ],
+)
 def test_a_reminder_is_counted_and_held_against_what_happened(
     kept: Kept, place: int, said: str, right: int
 ) -> None:
@@ -435,11 +438,14 @@ def test_a_failure_is_an_occasion_if_an_earlier_session_met_and_mended_it(kept: 
     assert "src/cart.py" in found.wrong[0]
 
 
-@pytest.mark.parametrize(("output", "said"), [
-    pytest.param("cat: illegal option -- A\nusage: cat", "cat: illegal option -- A", id="ends"),
-    pytest.param("1 failed in 0.10s", "", id="ran"),
-    pytest.param("x\n" * 20 + "zsh: command not found: a", "", id="a long output"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        pytest.param("cat: illegal option -- A\nusage: cat", "cat: illegal option -- A", id="ends"),
+        pytest.param("1 failed in 0.10s", "", id="ran"),
+        pytest.param("x\n" * 20 + "zsh: command not found: a", "", id="a long output"),
+    ],
+)
 def test_a_command_that_could_not_run_is_a_dead_end(output: str, said: str) -> None:
     assert reminders.complaint("cat -A cart.py", output) == said
 
@@ -494,32 +500,38 @@ def test_labels_say_what_is_wrong_and_how_far_readers_agree(kept: Kept, tmp_path
     assert (found["right"], found["failures: precision"]) == (0.5, 0)
 
 
-@pytest.mark.parametrize(("command", "output", "verdict"), [
-    pytest.param("make test", "", "passed", id="the exit code is its own"),
-    pytest.param("bun test | tail -2", " 2 pass\n 1 fail", "failed", id="behind a pipe"),
-    pytest.param("bun test | tail -2", " 2 pass\n 0 fail", "passed", id="a clean summary"),
-    pytest.param("bun test | head -2", "bun test v1", "undecided", id="cut off"),
-    pytest.param("npm run x || true", "x", "undecided", id="masked and unknown"),
-    pytest.param("tsc --noEmit | head", "", "passed", id="silent when all is well"),
-    pytest.param("tsc | grep src", "", "undecided", id="silent because it is filtered"),
-    pytest.param("go vet ./...; echo $?", "exit status: 1", "failed", id="a shown code"),
-    pytest.param("grep -rn error: src | head", "a: error: x", "passed", id="only looks"),
-    pytest.param("git commit -m 'a | b'", "lint: 3 failed", "passed", id="noisy hooks"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "output", "verdict"),
+    [
+        pytest.param("make test", "", "passed", id="the exit code is its own"),
+        pytest.param("bun test | tail -2", " 2 pass\n 1 fail", "failed", id="behind a pipe"),
+        pytest.param("bun test | tail -2", " 2 pass\n 0 fail", "passed", id="a clean summary"),
+        pytest.param("bun test | head -2", "bun test v1", "undecided", id="cut off"),
+        pytest.param("npm run x || true", "x", "undecided", id="masked and unknown"),
+        pytest.param("tsc --noEmit | head", "", "passed", id="silent when all is well"),
+        pytest.param("tsc | grep src", "", "undecided", id="silent because it is filtered"),
+        pytest.param("go vet ./...; echo $?", "exit status: 1", "failed", id="a shown code"),
+        pytest.param("grep -rn error: src | head", "a: error: x", "passed", id="only looks"),
+        pytest.param("git commit -m 'a | b'", "lint: 3 failed", "passed", id="noisy hooks"),
+    ],
+)
 def test_a_command_that_ended_well_is_judged_by_its_output(
     command: str, output: str, verdict: str
 ) -> None:
     assert verdict_of(command, output, is_error=False, response={}) == verdict
 
 
-@pytest.mark.parametrize(("wide", "narrow", "is_covered"), [
-    pytest.param("pytest", "uv run pytest tests/x.py", True, id="everything and one file"),
-    pytest.param("pytest tests/x.py", "pytest", False, id="one file and everything"),
-    pytest.param("rtk bun run test", "bun test", True, id="through a wrapper"),
-    pytest.param("bun run lint", "bun run test", False, id="another kind"),
-    pytest.param("cd web && npm test", "npm test", False, id="another folder"),
-    pytest.param("go test ./...", "go test ./cart -run TestX", True, id="a filter"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("wide", "narrow", "is_covered"),
+    [
+        pytest.param("pytest", "uv run pytest tests/x.py", True, id="everything and one file"),
+        pytest.param("pytest tests/x.py", "pytest", False, id="one file and everything"),
+        pytest.param("rtk bun run test", "bun test", True, id="through a wrapper"),
+        pytest.param("bun run lint", "bun run test", False, id="another kind"),
+        pytest.param("cd web && npm test", "npm test", False, id="another folder"),
+        pytest.param("go test ./...", "go test ./cart -run TestX", True, id="a filter"),
+    ],
+)
 def test_a_run_covers_what_is_part_of_it(wide: str, narrow: str, *, is_covered: bool) -> None:
     (_, one), (_, other) = (next(checks(parts(command))) for command in (wide, narrow))
     assert one.covers(other) is is_covered
@@ -553,11 +565,14 @@ def test_means_of_summaries_are_shown_by_version(kept: Kept) -> None:
     assert (found["title, before, reader 1"], found["title, after, reader 1"]) == (0.5, 2)
 
 
-@pytest.mark.parametrize(("command", "output", "results"), [
-    pytest.param("rtk npm test", "error: unrecognized subcommand 'npm'", ["unknown"], id="not"),
-    pytest.param("git commit -m x", " 3 pass\n 0 fail\n[main 1] x", ["passed"], id="a hook"),
-    pytest.param("git commit -m x", "[main 1] x", [], id="no hook"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "output", "results"),
+    [
+        pytest.param("rtk npm test", "error: unrecognized subcommand 'npm'", ["unknown"], id="not"),
+        pytest.param("git commit -m x", " 3 pass\n 0 fail\n[main 1] x", ["passed"], id="a hook"),
+        pytest.param("git commit -m x", "[main 1] x", [], id="no hook"),
+    ],
+)
 def test_a_check_is_known_by_what_really_ran(
     kept: Kept, command: str, output: str, results: list[str]
 ) -> None:
@@ -571,14 +586,28 @@ def test_words_of_a_here_document_are_no_programs() -> None:
     assert [part.program for part in found] == ["python3", "ls"]
 
 
-@pytest.mark.parametrize(("name", "before", "after", "required"), [
-    pytest.param("a.go", "package a\n\nfunc (c *Cart) Sum() int {\n\treturn 1\n}\n",
-     "package a\n\nfunc (c *Cart) Sum() int {\n\treturn 2\n}\n", {"Cart.Sum"}, id="a method of Go"),
-    pytest.param("a.ts", "export const cart = () => {\n  const n = 1;\n  return n;\n};\n",
-     "export const cart = () => {\n  const n = 2;\n  return n;\n};\n", {"cart"},
-     id="a local is not a symbol"),
-    pytest.param("a.py", "A = 1\nB = 2\n", "B = 2\nA = 1\n", set(), id="a moved line is no change"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "before", "after", "required"),
+    [
+        pytest.param(
+            "a.go",
+            "package a\n\nfunc (c *Cart) Sum() int {\n\treturn 1\n}\n",
+            "package a\n\nfunc (c *Cart) Sum() int {\n\treturn 2\n}\n",
+            {"Cart.Sum"},
+            id="a method of Go",
+        ),
+        pytest.param(
+            "a.ts",
+            "export const cart = () => {\n  const n = 1;\n  return n;\n};\n",
+            "export const cart = () => {\n  const n = 2;\n  return n;\n};\n",
+            {"cart"},
+            id="a local is not a symbol",
+        ),
+        pytest.param(
+            "a.py", "A = 1\nB = 2\n", "B = 2\nA = 1\n", set(), id="a moved line is no change"
+        ),
+    ],
+)
 def test_declarations_are_found_in_whole_files(
     name: str, before: str, after: str, required: set[str]
 ) -> None:

@@ -85,9 +85,12 @@ def failure(session: str) -> dict[str, object]:
 
 def coming(session: str) -> dict[str, object]:
     return {
-        "session_id": session, "hook_event_name": "PreToolUse", "tool_name": "Bash",
-        "tool_input": {"command": "wrap bun run test 2>&1"}, "tool_use_id": f"toolu_{session}",
-    }  # fmt: skip
+        "session_id": session,
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "wrap bun run test 2>&1"},
+        "tool_use_id": f"toolu_{session}",
+    }
 
 
 @pytest.fixture

@@ -387,27 +387,38 @@ def test_words_of_ascii_are_the_same_amid_other_text(text: str) -> None:
     assert words_of(f"{text} \u00e9") == [*words_of(text), "\u00e9"]
 
 
-@pytest.mark.parametrize(("text", "stems"), [
-    pytest.param("HTTPServer runs", ["httpserver", "http", "server", "run"], id="hump"),
-    pytest.param("get_user", ["get", "user"], id="underscore"),
-    pytest.param("aB", ["ab", "a", "b"], id="short"), pytest.param("ABC", ["abc"], id="capitals"),
-    pytest.param("src/a.ts", ["src", "a", "ts"], id="path"),
-    pytest.param("x\0y", ["x", "y"], id="nul"), pytest.param("\0" * 9, [], id="nuls"),
-    pytest.param("a\ud800b", ["a", "b"], id="half-a-character"),
-    pytest.param("x" * WORD_CHARS, ["x" * WORD_CHARS], id="long"),
-    pytest.param("y " + "x" * (WORD_CHARS + 1), ["y"], id="too-long"),
-    pytest.param("🙂 -- !", [], id="no-words"),
-    pytest.param("v2登录は セ・ン", ["v2", "登", "录", "は", "セ", "ン"], id="without-blanks"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "stems"),
+    [
+        pytest.param("HTTPServer runs", ["httpserver", "http", "server", "run"], id="hump"),
+        pytest.param("get_user", ["get", "user"], id="underscore"),
+        pytest.param("aB", ["ab", "a", "b"], id="short"),
+        pytest.param("ABC", ["abc"], id="capitals"),
+        pytest.param("src/a.ts", ["src", "a", "ts"], id="path"),
+        pytest.param("x\0y", ["x", "y"], id="nul"),
+        pytest.param("\0" * 9, [], id="nuls"),
+        pytest.param("a\ud800b", ["a", "b"], id="half-a-character"),
+        pytest.param("x" * WORD_CHARS, ["x" * WORD_CHARS], id="long"),
+        pytest.param("y " + "x" * (WORD_CHARS + 1), ["y"], id="too-long"),
+        pytest.param("🙂 -- !", [], id="no-words"),
+        pytest.param("v2登录は セ・ン", ["v2", "登", "录", "は", "セ", "ン"], id="without-blanks"),
+    ],
+)
 def test_text_becomes_codes(text: str, stems: list[str]) -> None:
     assert columns(codes, an_item(1, text))[0] == coded(*stems)
 
 
 def test_each_field_has_its_column_and_a_whole_word_comes_without_its_parts() -> None:
     item = an_item(
-        1, "a", subtitle="b", narrative="c", facts=("d", "e"), concepts=("f", "g"),
-        files_modified=("h", "i"), files_read=("h", "j"),
-    )  # fmt: skip
+        1,
+        "a",
+        subtitle="b",
+        narrative="c",
+        facts=("d", "e"),
+        concepts=("f", "g"),
+        files_modified=("h", "i"),
+        files_read=("h", "j"),
+    )
     expected = [coded(*stems) for stems in ("a", "b", "c", "de", "fg", "hij")]
     assert columns(codes, item) == expected
     long = columns(codes, an_item(1, "ab" + "CdefG" * 100))[0]

@@ -118,11 +118,14 @@ def test_crowding_is_the_mean_cosine_with_the_nearest_others() -> None:
         assert found[place] == pytest.approx(np.mean(others[-NEIGHBOURS:]), abs=1e-5)
 
 
-@pytest.mark.parametrize(("vectors", "expected"), [
-    pytest.param([[3, 4]], [0], id="alone"),
-    pytest.param([[3, 4], [6, 8]], [1, 1], id="two that mean the same"),
-    pytest.param([[0, 0], [6, 8]], [0, 0], id="one without a vector"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("vectors", "expected"),
+    [
+        pytest.param([[3, 4]], [0], id="alone"),
+        pytest.param([[3, 4], [6, 8]], [1, 1], id="two that mean the same"),
+        pytest.param([[0, 0], [6, 8]], [0, 0], id="one without a vector"),
+    ],
+)
 def test_crowding_of_a_few(vectors: list[list[int]], expected: list[float]) -> None:
     packed_ones = np.array(vectors, np.int8)
     assert crowding(packed_ones, norms(packed_ones)).tolist() == pytest.approx(expected)
@@ -193,13 +196,19 @@ FIELDS = st.fixed_dictionaries(
     }
 )
 FILTERS = st.builds(
-    Filters, project_id=PROJECTS, kinds=st.lists(KINDS, max_size=2).map(tuple),
+    Filters,
+    project_id=PROJECTS,
+    kinds=st.lists(KINDS, max_size=2).map(tuple),
     types=st.lists(st.sampled_from(["command", "decision"]), max_size=2).map(tuple),
-    categories=st.lists(NAMES.filter(bool), max_size=2).map(tuple), branch=NAMES,
-    session_id=SESSIONS, since_ms=st.none() | TIMES, until_ms=st.none() | TIMES, owner=NAMES,
+    categories=st.lists(NAMES.filter(bool), max_size=2).map(tuple),
+    branch=NAMES,
+    session_id=SESSIONS,
+    since_ms=st.none() | TIMES,
+    until_ms=st.none() | TIMES,
+    owner=NAMES,
     with_global=st.booleans(),
     without=st.lists(st.sampled_from([1, 2, 3]), max_size=2, unique=True).map(tuple),
-)  # fmt: skip
+)
 
 
 def rows(codes: Codes, *items: Item | None) -> Any:

@@ -64,8 +64,10 @@ LS = Command(command="ls")
 
 SAME = [
     (LS, Command(command="ls ", output="a")),
-    (FileWrite(path="/r/a.py", edits=(Edit(new="x"),)),
-     FileWrite(path="a.py", operation="write", content="x")),
+    (
+        FileWrite(path="/r/a.py", edits=(Edit(new="x"),)),
+        FileWrite(path="a.py", operation="write", content="x"),
+    ),
     (FileRead(paths=("/r/a",)), FileRead(paths=("./a",), tool="Read")),
     (Prompt(text="why?"), Prompt(text="why?\n", files=("a",))),
     (Reply(text="so"), Reply(text="so")),
@@ -78,7 +80,7 @@ SAME = [
     (Custom(name="n", text="t"), Custom(name="n", text="t")),
     (Intent(tool="t", of=LS), Intent(tool="t", of=LS)),
     (Outcome(tool="t", output="a"), Outcome(tool="t", output="a\n")),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("one", "other"), SAME, ids=[kind_of(one) for one, _ in SAME])

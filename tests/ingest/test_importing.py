@@ -100,12 +100,20 @@ def test_what_was_red_long_ago_is_not_red_now(
 @pytest.mark.parametrize(
     ("first", "then", "red"),
     [
-        pytest.param((RED, "new", DAY_MS, True), (GREEN, "old", 9 * DAY_MS, True), ["pytest"],
-            id="what the newest import left red"),
-        pytest.param((GREEN, "now", 0, False), (RED, "now", DAY_MS, False), [],
-            id="what comes late by a hook is of its own time"),
+        pytest.param(
+            (RED, "new", DAY_MS, True),
+            (GREEN, "old", 9 * DAY_MS, True),
+            ["pytest"],
+            id="what the newest import left red",
+        ),
+        pytest.param(
+            (GREEN, "now", 0, False),
+            (RED, "now", DAY_MS, False),
+            [],
+            id="what comes late by a hook is of its own time",
+        ),
     ],
-)  # fmt: skip
+)
 def test_only_what_is_red_now_is_red(
     pipeline: Pipeline, store: Store, event: Callable[..., Event], first: Any, then: Any, red: Any
 ) -> None:

@@ -54,10 +54,14 @@ class Work:
         """Let something happen; returns its item, 0 without one."""
         self.now_s += 10
         event = Event(
-            id=f"e{self.now_s}", at_ms=self.now_s * 1000, client="claude-code", session=session,
+            id=f"e{self.now_s}",
+            at_ms=self.now_s * 1000,
+            client="claude-code",
+            session=session,
             cwd=cwd or str(self.root),
-            dedup=f"commit:{body.hash}" if isinstance(body, Commit) else "", body=body,
-        )  # fmt: skip
+            dedup=f"commit:{body.hash}" if isinstance(body, Commit) else "",
+            body=body,
+        )
         return self._pipeline.ingest([event])[0].item or 0
 
     def write(self, text: str, name: str = "auth.py", *, session: str = "s1") -> int:
@@ -423,14 +427,23 @@ def test_the_text_and_a_tool_name_what_can_be_fetched(work: Work, shown: Shown) 
     assert work.why("auth.py:5:12").piece.first == 5
 
 
-@pytest.mark.parametrize(("target", "error", "said"), [
-    ("", BadInput, "no file is named"), ("::login", BadInput, "no file is named"),
-    ("auth\0.py", BadInput, "no file is named"), ("auth.py:0", BadInput, "no lines 0 to 0"),
-    ("auth.py:5-3", BadInput, "no lines 5 to 3"), ("auth.py:99", NotFound, "git knows no line 99"),
-    ("auth.py::nobody", NotFound, "defines no 'nobody'"), ("nowhere.py", NotFound, "no file"),
-    ("..", NotFound, "not a file of a git repository"), ("auth.py/x", NotFound, "no file"),
-    ("--output=x", NotFound, "no file"), (":(top)auth.py", NotFound, "no file"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("target", "error", "said"),
+    [
+        ("", BadInput, "no file is named"),
+        ("::login", BadInput, "no file is named"),
+        ("auth\0.py", BadInput, "no file is named"),
+        ("auth.py:0", BadInput, "no lines 0 to 0"),
+        ("auth.py:5-3", BadInput, "no lines 5 to 3"),
+        ("auth.py:99", NotFound, "git knows no line 99"),
+        ("auth.py::nobody", NotFound, "defines no 'nobody'"),
+        ("nowhere.py", NotFound, "no file"),
+        ("..", NotFound, "not a file of a git repository"),
+        ("auth.py/x", NotFound, "no file"),
+        ("--output=x", NotFound, "no file"),
+        (":(top)auth.py", NotFound, "no file"),
+    ],
+)
 def test_what_points_nowhere_is_refused(
     work: Work, shown: Shown, target: str, error: type[ObserverError], said: str
 ) -> None:
@@ -482,11 +495,14 @@ def test_the_answer_says_how_sure_it_is(work: Work, shown: Shown) -> None:
     )
 
 
-@pytest.mark.parametrize(("ran", "named"), [
-    pytest.param({"command": "git add -A && git commit -m it"}, ["s1"], id="git commit"),
-    pytest.param({"command": "git commit -m it", "duration_ms": 30_000}, ["s1"], id="slow"),
-    pytest.param({"command": "git push"}, [], id="another command"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ran", "named"),
+    [
+        pytest.param({"command": "git add -A && git commit -m it"}, ["s1"], id="git commit"),
+        pytest.param({"command": "git commit -m it", "duration_ms": 30_000}, ["s1"], id="slow"),
+        pytest.param({"command": "git push"}, [], id="another command"),
+    ],
+)
 def test_an_imported_commit_is_of_the_session_that_ran_git_then(
     work: Work, ran: dict[str, Any], named: list[str]
 ) -> None:

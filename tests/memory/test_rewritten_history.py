@@ -148,9 +148,12 @@ def _no_settings() -> Iterator[None]:
 
 REWRITES = ("rebase", "pick", "squash", "rebase+squash", "amend")
 TYPED = st.builds(
-    Typed, branch=st.sampled_from(("main", "side")), by=st.sampled_from((HAND, "s1", "s2", "s3")),
-    is_shown=st.booleans(), is_same=st.integers(0, 5).map(lambda n: n == 0),
-)  # fmt: skip
+    Typed,
+    branch=st.sampled_from(("main", "side")),
+    by=st.sampled_from((HAND, "s1", "s2", "s3")),
+    is_shown=st.booleans(),
+    is_same=st.integers(0, 5).map(lambda n: n == 0),
+)
 
 
 @settings(max_examples=12, deadline=None)

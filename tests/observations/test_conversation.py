@@ -84,11 +84,14 @@ def test_a_question_that_nobody_answered_becomes_a_tool(feed: Feed) -> None:
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 
 
-@pytest.mark.parametrize("body", [
-    Command(command="sed -i s/a/b/ f", failed=True, output="{}"),
-    ToolUse(tool="ExitPlanMode", failed=True, output="{}"),
-    FileWrite(path="f", error="{}"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "body",
+    [
+        Command(command="sed -i s/a/b/ f", failed=True, output="{}"),
+        ToolUse(tool="ExitPlanMode", failed=True, output="{}"),
+        FileWrite(path="f", error="{}"),
+    ],
+)
 def test_what_a_person_says_on_refusing_is_an_answer(feed: Feed, body: AnyBody) -> None:
     error = f"{REFUSED} To tell you how to proceed, the user said:\nnever use sed here, use Edit"
     name = "error" if isinstance(body, FileWrite) else "output"
@@ -110,12 +113,15 @@ def test_a_refused_call_never_ran(feed: Feed) -> None:
     assert feed(Command(command="make", failed=True, output=REFUSED)).types == []
 
 
-@pytest.mark.parametrize(("said", "subtitle", "is_fact"), [
-    pytest.param("Redis", CHOSEN, True, id="an option"),
-    pytest.param("next one please", CHOSEN, True, id="too short to say what"),
-    pytest.param("Redis, but with a prefix", ANSWERED, True, id="own words"),
-    pytest.param("204 811", CHOSEN, False, id="a passcode"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("said", "subtitle", "is_fact"),
+    [
+        pytest.param("Redis", CHOSEN, True, id="an option"),
+        pytest.param("next one please", CHOSEN, True, id="too short to say what"),
+        pytest.param("Redis, but with a prefix", ANSWERED, True, id="own words"),
+        pytest.param("204 811", CHOSEN, False, id="a passcode"),
+    ],
+)
 def test_an_answer_says_whose_words_it_is(
     feed: Feed, said: str, subtitle: str, is_fact: bool
 ) -> None:
@@ -150,17 +156,29 @@ def answers(given: Any, output: Any, tool: str = "AskUserQuestion") -> tuple[Ans
     return answers_in(ToolUse(tool=tool, input=json.dumps(given), output=text))
 
 
-@pytest.mark.parametrize(("given", "output", "tool"), [
-    (ASKED, {**ASKED, "answers": {"Where do sessions go?": "Postgres"}}, "AskUserQuestion"),
-    (ASKED, {"answers": {"Store": ["Postgres"]}}, "AskUserQuestion"),
-    (ASKED, 'Answered: "Where do sessions go?"="Postgres".', "AskUserQuestion"),
-    ({"questions": [{"id": "s", "prompt": "Where do sessions go?", "options": OPTIONS}]},
-     {"answers": [{"questionId": "s", "selectedOptions": [{"label": "Postgres"}]}]}, "AskQuestion"),
-    ({"questions": [{"id": "s", "question": "Where do sessions go?", "options": OPTIONS}]},
-     {"answers": {"s": {"answers": ["Postgres"]}}}, "request_user_input"),
-    ({"question": "Where do sessions go?", "choices": ["Redis", 3, "Postgres"]},
-     "User responded: Postgres", "ask_user"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "output", "tool"),
+    [
+        (ASKED, {**ASKED, "answers": {"Where do sessions go?": "Postgres"}}, "AskUserQuestion"),
+        (ASKED, {"answers": {"Store": ["Postgres"]}}, "AskUserQuestion"),
+        (ASKED, 'Answered: "Where do sessions go?"="Postgres".', "AskUserQuestion"),
+        (
+            {"questions": [{"id": "s", "prompt": "Where do sessions go?", "options": OPTIONS}]},
+            {"answers": [{"questionId": "s", "selectedOptions": [{"label": "Postgres"}]}]},
+            "AskQuestion",
+        ),
+        (
+            {"questions": [{"id": "s", "question": "Where do sessions go?", "options": OPTIONS}]},
+            {"answers": {"s": {"answers": ["Postgres"]}}},
+            "request_user_input",
+        ),
+        (
+            {"question": "Where do sessions go?", "choices": ["Redis", 3, "Postgres"]},
+            "User responded: Postgres",
+            "ask_user",
+        ),
+    ],
+)
 def test_an_answer_is_read_in_every_clients_spelling(given: Any, output: Any, tool: str) -> None:
     (fed,) = answers(given, output, tool)
     assert (fed.question, fed.chosen) == ("Where do sessions go?", ("Postgres",))
@@ -176,14 +194,17 @@ def test_what_was_noted_beside_the_choice_is_kept() -> None:
     assert answers(ASKED, output)[0].chosen == ("Postgres", "but in a table of their own")
 
 
-@pytest.mark.parametrize("use", [
-    ToolUse(tool="Skill", input=json.dumps(ASKED), output="Postgres"),
-    ToolUse(tool="AskUserQuestion", input=json.dumps(ASKED), output="error", failed=True),
-    ToolUse(tool="AskUserQuestion", input="not JSON", output="Postgres"),
-    ToolUse(tool="AskUserQuestion", input='{"questions": [3, {"header": "x"}]}', output="{}"),
-    ToolUse(tool="AskUserQuestion", input=json.dumps(ASKED), output='{"answers": 3}'),
-    ToolUse(tool="AskUserQuestion", input=json.dumps(ASKED), output='{"answers": {"x": null}}'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "use",
+    [
+        ToolUse(tool="Skill", input=json.dumps(ASKED), output="Postgres"),
+        ToolUse(tool="AskUserQuestion", input=json.dumps(ASKED), output="error", failed=True),
+        ToolUse(tool="AskUserQuestion", input="not JSON", output="Postgres"),
+        ToolUse(tool="AskUserQuestion", input='{"questions": [3, {"header": "x"}]}', output="{}"),
+        ToolUse(tool="AskUserQuestion", input=json.dumps(ASKED), output='{"answers": 3}'),
+        ToolUse(tool="AskUserQuestion", input=json.dumps(ASKED), output='{"answers": {"x": null}}'),
+    ],
+)
 def test_nothing_is_read_where_nothing_was_answered(use: ToolUse) -> None:
     assert answers_in(use) == ()
 
@@ -220,19 +241,22 @@ def test_a_long_paragraph_is_cut_between_words() -> None:
     assert quoted("x" * 100, 20) == f"{'x' * 39}…"
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("# Done\n\n---\n\nIt rounds up now.\n\nMore.", "It rounds up now."),
-    ("```\nx\n```\n\n| a |\n\n━━━━\n\nIt is.", "It is."),
-    ("# Only a heading", ""),
-    ("All clean. The changes:\n\n- `cart.py` rounds up", "- `cart.py` rounds up"),
-    ("All clean. The changes:\n- `cart.py` rounds up", "- `cart.py` rounds up"),
-    ("The changes in `cart.py`:\n\n- up", "The changes in `cart.py`:\n- up"),
-    ("**Totals:**\n- up", "**Totals:**\n- up"),
-    ("All is done.\n\n**Totals** round up.", "All is done."),
-    ("All is done.\n\n```\nx\n```", "All is done."),
-    ("`total` is done.\n\n- up", "`total` is done."),
-    ("", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# Done\n\n---\n\nIt rounds up now.\n\nMore.", "It rounds up now."),
+        ("```\nx\n```\n\n| a |\n\n━━━━\n\nIt is.", "It is."),
+        ("# Only a heading", ""),
+        ("All clean. The changes:\n\n- `cart.py` rounds up", "- `cart.py` rounds up"),
+        ("All clean. The changes:\n- `cart.py` rounds up", "- `cart.py` rounds up"),
+        ("The changes in `cart.py`:\n\n- up", "The changes in `cart.py`:\n- up"),
+        ("**Totals:**\n- up", "**Totals:**\n- up"),
+        ("All is done.\n\n**Totals** round up.", "All is done."),
+        ("All is done.\n\n```\nx\n```", "All is done."),
+        ("`total` is done.\n\n- up", "`total` is done."),
+        ("", ""),
+    ],
+)
 def test_a_text_opens_with_its_first_paragraph_of_words(text: str, said: str) -> None:
     assert opening(text) == said
 
@@ -253,13 +277,16 @@ def test_a_fraction_of_numbers_names_nothing(text: str, named: bool) -> None:
     assert names(text) is named
 
 
-@pytest.mark.parametrize(("text", "shown"), [
-    pytest.param("All is well. `total` rounds. So.", "`total` rounds. So.", id="named"),
-    pytest.param("## In `a`\n\n| `a` |\n\nDone.", "", id="heading and table"),
-    pytest.param("1. `a` rounds", "1. `a` rounds", id="number of a list"),
-    pytest.param(f"So {'it is ' * 30}. `a`", f"So {'it is ' * 30}. `a`", id="long"),
-    pytest.param("In `a.py` it is so:\n\n1. **Up** in `b`", "1. **Up** in `b`", id="a lead"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("All is well. `total` rounds. So.", "`total` rounds. So.", id="named"),
+        pytest.param("## In `a`\n\n| `a` |\n\nDone.", "", id="heading and table"),
+        pytest.param("1. `a` rounds", "1. `a` rounds", id="number of a list"),
+        pytest.param(f"So {'it is ' * 30}. `a`", f"So {'it is ' * 30}. `a`", id="long"),
+        pytest.param("In `a.py` it is so:\n\n1. **Up** in `b`", "1. **Up** in `b`", id="a lead"),
+    ],
+)
 def test_the_matter_of_a_reply_begins_where_it_names_something(text: str, shown: str) -> None:
     assert matter(text) == shown
 
@@ -289,12 +316,15 @@ def test_a_turn_is_what_was_asked_and_said_last(feed: Feed) -> None:
     assert turn.author == "person"
 
 
-@pytest.mark.parametrize(("after", "reply"), [
-    pytest.param((Reply(text="Noted."),), "It rounds up now.", id="noted"),
-    pytest.param((Reply(text="It rounds half even now."),), "It rounds half even now.", id="x"),
-    pytest.param((WRITE, Reply(text="Mended.")), "Mended.", id="went on"),
-    pytest.param((COMMIT, Reply(text="Committed.")), "Committed.", id="committed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("after", "reply"),
+    [
+        pytest.param((Reply(text="Noted."),), "It rounds up now.", id="noted"),
+        pytest.param((Reply(text="It rounds half even now."),), "It rounds half even now.", id="x"),
+        pytest.param((WRITE, Reply(text="Mended.")), "Mended.", id="went on"),
+        pytest.param((COMMIT, Reply(text="Committed.")), "Committed.", id="committed"),
+    ],
+)
 def test_an_answer_to_a_notice_is_not_the_reply(
     feed: Feed, after: tuple[AnyBody, ...], reply: str
 ) -> None:
@@ -350,20 +380,23 @@ def test_a_turn_has_what_a_report_says_below_its_first_heading(feed: Feed) -> No
     assert turn.facts == ("Explore: It is in cart.py.",)
 
 
-@pytest.mark.parametrize(("bodies", "title"), [
-    pytest.param((PROMPTED, Prompt(text="go on")), "Round the total up", id="goes on"),
-    pytest.param((PROMPTED, Prompt(text="commit"), COMMIT), "Round totals", id="committed"),
-    pytest.param((Prompt(text="q"), Reply(text="# Hi\n\nNo cart.")), "No cart.", id="answered"),
-    pytest.param((Prompt(text="/review"),), "/review", id="nothing better"),
-    pytest.param((LOG, Reply(text="Why? `total` is None.")), "`total` is None.", id="a paste"),
-    pytest.param((LOG, Reply(text="No idea.")), "The cart is not shown", id="of no answer"),
-    pytest.param((POINTS, SAID), SAID.subject, id="points, committed"),
-    pytest.param((POINTS, PLANNED), "Open carts of all people", id="points, planned"),
-    pytest.param((POINTS, OPENED), "Sum carts of all people", id="points, a pull request"),
-    pytest.param((POINTS, COMMIT), POINTS.text, id="points, a commit that says no more"),
-    pytest.param((POINTS,), POINTS.text, id="points"),
-    pytest.param((PROMPTED, COMMIT), "Round the total up", id="has words of the commit"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("bodies", "title"),
+    [
+        pytest.param((PROMPTED, Prompt(text="go on")), "Round the total up", id="goes on"),
+        pytest.param((PROMPTED, Prompt(text="commit"), COMMIT), "Round totals", id="committed"),
+        pytest.param((Prompt(text="q"), Reply(text="# Hi\n\nNo cart.")), "No cart.", id="answered"),
+        pytest.param((Prompt(text="/review"),), "/review", id="nothing better"),
+        pytest.param((LOG, Reply(text="Why? `total` is None.")), "`total` is None.", id="a paste"),
+        pytest.param((LOG, Reply(text="No idea.")), "The cart is not shown", id="of no answer"),
+        pytest.param((POINTS, SAID), SAID.subject, id="points, committed"),
+        pytest.param((POINTS, PLANNED), "Open carts of all people", id="points, planned"),
+        pytest.param((POINTS, OPENED), "Sum carts of all people", id="points, a pull request"),
+        pytest.param((POINTS, COMMIT), POINTS.text, id="points, a commit that says no more"),
+        pytest.param((POINTS,), POINTS.text, id="points"),
+        pytest.param((PROMPTED, COMMIT), "Round the total up", id="has words of the commit"),
+    ],
+)
 def test_a_short_prompt_is_titled_by_what_it_led_to(
     feed: Feed, bodies: tuple[AnyBody, ...], title: str
 ) -> None:
@@ -382,21 +415,25 @@ LISTED = FileWrite(path="CHANGELOG.md", edits=(Edit(old="", new="- rounds"),))
 PUSH = Command(command="git status && git push | tail -1", output="main -> main", exit_code=0)
 
 
-@pytest.mark.parametrize(("bodies", "kind"), [
-    pytest.param((PROMPTED,), "observation", id="goes on"),
-    pytest.param((PROMPTED, SessionEnd()), "record", id="broken off"),
-    pytest.param((PROMPTED, Prompt(text="no, stop it")), "record", id="broken off by a prompt"),
-    pytest.param((GO_ON, WRITE, SessionEnd()), "record", id="changed what nobody names"),
-    pytest.param((NAMED, WRITE, SessionEnd()), "observation", id="changed"),
-    pytest.param((LIST, LISTED, Reply(text="`total` stands in it. " * 30)), "record",
-     id="a change log"),
-    pytest.param((PROMPTED, Reply(text="Sure, all is well.")), "record", id="a nod"),
-    pytest.param((PROMPTED, Reply(text="`total` rounds.")), "observation", id="an answer"),
-    pytest.param((PROMPTED, COMMIT, Reply(text="Done.")), "record", id="committed"),
-    pytest.param((PROMPTED, PUSH, Reply(text="Pushed.")), "record", id="pushed"),
-    pytest.param((PROMPTED, PUSH, GREEN, Reply(text="Pushed.")), "record", id="checked"),
-    pytest.param((PROMPTED, COMMIT, Reply(text="Done. " * 70)), "observation", id="explained"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("bodies", "kind"),
+    [
+        pytest.param((PROMPTED,), "observation", id="goes on"),
+        pytest.param((PROMPTED, SessionEnd()), "record", id="broken off"),
+        pytest.param((PROMPTED, Prompt(text="no, stop it")), "record", id="broken off by a prompt"),
+        pytest.param((GO_ON, WRITE, SessionEnd()), "record", id="changed what nobody names"),
+        pytest.param((NAMED, WRITE, SessionEnd()), "observation", id="changed"),
+        pytest.param(
+            (LIST, LISTED, Reply(text="`total` stands in it. " * 30)), "record", id="a change log"
+        ),
+        pytest.param((PROMPTED, Reply(text="Sure, all is well.")), "record", id="a nod"),
+        pytest.param((PROMPTED, Reply(text="`total` rounds.")), "observation", id="an answer"),
+        pytest.param((PROMPTED, COMMIT, Reply(text="Done.")), "record", id="committed"),
+        pytest.param((PROMPTED, PUSH, Reply(text="Pushed.")), "record", id="pushed"),
+        pytest.param((PROMPTED, PUSH, GREEN, Reply(text="Pushed.")), "record", id="checked"),
+        pytest.param((PROMPTED, COMMIT, Reply(text="Done. " * 70)), "observation", id="explained"),
+    ],
+)
 def test_a_turn_that_adds_nothing_is_a_record(
     feed: Feed, bodies: tuple[AnyBody, ...], kind: str
 ) -> None:

@@ -61,12 +61,15 @@ def test_where_only_tests_were_changed_it_says_so(feed: Feed) -> None:
     assert fix.subtitle.startswith("pytest -q passes after the test was changed: test_cart.py")
 
 
-@pytest.mark.parametrize(("change", "kind"), [
-    pytest.param(edit("test_cart.py"), "observation", id="a line of a test"),
-    pytest.param(edit("test_cart.py", "a = 1\n", "b = 2\nc = 3\n"), "record", id="a test"),
-    pytest.param(edit("cart.py", "a = 1\n", "(\n(\n"), "record", id="who knows what"),
-    pytest.param(edit("cart.py", "def a():\n 1", "def a():\n 2"), "observation", id="a symbol"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        pytest.param(edit("test_cart.py"), "observation", id="a line of a test"),
+        pytest.param(edit("test_cart.py", "a = 1\n", "b = 2\nc = 3\n"), "record", id="a test"),
+        pytest.param(edit("cart.py", "a = 1\n", "(\n(\n"), "record", id="who knows what"),
+        pytest.param(edit("cart.py", "def a():\n 1", "def a():\n 2"), "observation", id="a symbol"),
+    ],
+)
 def test_a_fix_that_does_not_say_what_was_changed_is_a_record(
     feed: Feed, change: AnyBody, kind: str
 ) -> None:
@@ -178,14 +181,17 @@ def test_a_pair_is_reported_once_and_counts_how_often_it_was_met(feed: Feed) -> 
     assert fix.narrative.endswith("`bun test` does, met 2 times.")
 
 
-@pytest.mark.parametrize("bodies", [
-    pytest.param((MISSING, (2, WORKED)), id="in another session"),
-    pytest.param((MISSING, green("bun run build", "ok")), id="something else"),
-    pytest.param((MISSING, green("bun test || ls || echo no", "ok")), id="one of several"),
-    pytest.param((MISSING, replace(WORKED, exit_code=2, output="oops")), id="it failed too"),
-    pytest.param((FAILED, edit("cart.py"), green("A=1 pytest -q", "1 passed")), id="edited"),
-    pytest.param((red("pytest", "error: no"), green("pytest a.py", "1 passed")), id="a part"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((MISSING, (2, WORKED)), id="in another session"),
+        pytest.param((MISSING, green("bun run build", "ok")), id="something else"),
+        pytest.param((MISSING, green("bun test || ls || echo no", "ok")), id="one of several"),
+        pytest.param((MISSING, replace(WORKED, exit_code=2, output="oops")), id="it failed too"),
+        pytest.param((FAILED, edit("cart.py"), green("A=1 pytest -q", "1 passed")), id="edited"),
+        pytest.param((red("pytest", "error: no"), green("pytest a.py", "1 passed")), id="a part"),
+    ],
+)
 def test_no_other_form(feed: Feed, bodies: tuple[AnyBody | tuple[int, AnyBody], ...]) -> None:
     assert [fix for fix in feed(*bodies).of("fix") if fix.category] == []
 
@@ -255,13 +261,19 @@ def test_a_commit_that_hooks_refused_is_fixed_like_a_check(feed: Feed, said: str
     assert fix.files_modified == ("cart.ts",)
 
 
-@pytest.mark.parametrize("bodies", [
-    pytest.param((REFUSED, edit("cart.ts"), (2, green(COMMIT))), id="another session's"),
-    pytest.param((red(COMMIT, "nothing to commit"), edit("cart.ts"), green(COMMIT)), id="nothing"),
-    pytest.param((red(COMMIT, "fatal: no identity"), edit("cart.ts"), green(COMMIT)),
-     id="git's own"),
-    pytest.param((red("git push", "rejected"), edit("cart.ts"), green("git push")), id="push"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((REFUSED, edit("cart.ts"), (2, green(COMMIT))), id="another session's"),
+        pytest.param(
+            (red(COMMIT, "nothing to commit"), edit("cart.ts"), green(COMMIT)), id="nothing"
+        ),
+        pytest.param(
+            (red(COMMIT, "fatal: no identity"), edit("cart.ts"), green(COMMIT)), id="git's own"
+        ),
+        pytest.param((red("git push", "rejected"), edit("cart.ts"), green("git push")), id="push"),
+    ],
+)
 def test_other_failures_of_git_are_not_checks(
     feed: Feed, bodies: tuple[AnyBody | tuple[int, AnyBody], ...]
 ) -> None:

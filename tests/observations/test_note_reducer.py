@@ -27,20 +27,23 @@ from observer.observations.note_reducer import (
 Place = Callable[..., Recorded]
 
 
-@pytest.mark.parametrize(("name", "kind", "layer"), [
-    ("general", "fact", "state"),
-    ("", "fact", "state"),
-    ("decision", "decision", "past"),
-    ("rejected", "rejected", "past"),
-    ("constraint", "constraint", "state"),
-    ("heuristic", "heuristic", "state"),
-    ("preference", "preference", "state"),
-    ("rule", "rule", "rule"),
-    ("House Rule!", "house-rule", "state"),
-    ("\u6c7a\u5b9a", "\u6c7a\u5b9a", "state"),
-    ("\u0928\u093f\u0930\u094d\u0923\u092f", "\u0928\u093f\u0930\u094d\u0923\u092f", "state"),
-    ("Gro\u0308\u00dfe_2", "gr\u00f6\u00dfe-2", "state"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "kind", "layer"),
+    [
+        ("general", "fact", "state"),
+        ("", "fact", "state"),
+        ("decision", "decision", "past"),
+        ("rejected", "rejected", "past"),
+        ("constraint", "constraint", "state"),
+        ("heuristic", "heuristic", "state"),
+        ("preference", "preference", "state"),
+        ("rule", "rule", "rule"),
+        ("House Rule!", "house-rule", "state"),
+        ("\u6c7a\u5b9a", "\u6c7a\u5b9a", "state"),
+        ("\u0928\u093f\u0930\u094d\u0923\u092f", "\u0928\u093f\u0930\u094d\u0923\u092f", "state"),
+        ("Gro\u0308\u00dfe_2", "gr\u00f6\u00dfe-2", "state"),
+    ],
+)
 def test_a_type_decides_the_layer(place: Place, name: str, kind: str, layer: str) -> None:
     made = note_reducer.note(place(Remember(content="x", type=name)), None, owner="ana")
     assert (made.type, made.layer) == (kind, layer)
@@ -151,20 +154,26 @@ def test_another_event_changes_no_note(place: Place) -> None:
     assert note_reducer.changed(made, place(Prompt(text="y"), 2)) == made
 
 
-@pytest.mark.parametrize(("text", "links"), [
-    ("see [[Auth Spec]] and [[JWT]]", (WikiLink(title="Auth Spec"), WikiLink(title="JWT"))),
-    ("[[A|alias]] [[B#part]]", (WikiLink(title="A"), WikiLink(title="B"))),
-    ("[[A]] [[a]] [[A|x]]", (WikiLink(title="A"),)),
-    ("- implements [[Spec]]", (WikiLink(title="Spec", relation="implements"),)),
-    ('- "based on" [[Spec]] (v2)', (WikiLink(title="Spec", relation="based on", context="v2"),)),
-    ("- some other thing [[Spec]]", (WikiLink(title="Spec"),)),
-    ("- implements [[A]] and [[B]]", (WikiLink(title="A"), WikiLink(title="B"))),
-    ("- [note] has [[L]] #t", (WikiLink(title="L"),)),
-    ("- [[A]]\n1. uses [[A]]", (WikiLink(title="A"), WikiLink(title="A", relation="uses"))),
-    ("`[[code]]` and\n```\n[[code]]\n```", ()),
-    ("[[]] [[ ]] [[a\nb]] [x] [[[deep]]] [[|x]]", (WikiLink(title="deep"),)),
-    ("[[" + "x" * 300 + "]]", ()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("see [[Auth Spec]] and [[JWT]]", (WikiLink(title="Auth Spec"), WikiLink(title="JWT"))),
+        ("[[A|alias]] [[B#part]]", (WikiLink(title="A"), WikiLink(title="B"))),
+        ("[[A]] [[a]] [[A|x]]", (WikiLink(title="A"),)),
+        ("- implements [[Spec]]", (WikiLink(title="Spec", relation="implements"),)),
+        (
+            '- "based on" [[Spec]] (v2)',
+            (WikiLink(title="Spec", relation="based on", context="v2"),),
+        ),
+        ("- some other thing [[Spec]]", (WikiLink(title="Spec"),)),
+        ("- implements [[A]] and [[B]]", (WikiLink(title="A"), WikiLink(title="B"))),
+        ("- [note] has [[L]] #t", (WikiLink(title="L"),)),
+        ("- [[A]]\n1. uses [[A]]", (WikiLink(title="A"), WikiLink(title="A", relation="uses"))),
+        ("`[[code]]` and\n```\n[[code]]\n```", ()),
+        ("[[]] [[ ]] [[a\nb]] [x] [[[deep]]] [[|x]]", (WikiLink(title="deep"),)),
+        ("[[" + "x" * 300 + "]]", ()),
+    ],
+)
 def test_links_are_read(text: str, links: tuple[WikiLink, ...]) -> None:
     assert parse_links(text) == links
 
@@ -196,39 +205,47 @@ def a_claim(text: str, category: str = "note", **rest: Any) -> Claim:
     return Claim(category=category, text=text, **rest)
 
 
-@pytest.mark.parametrize(("line", "claim"), [
-    ("- [decision] Use #JWT (2026)", a_claim("Use #JWT", "decision", tags=("JWT",),
-     context="2026")),
-    ("* [note] x", a_claim("x")),
-    ("  + [note] x", a_claim("x")),
-    ("12. [note] x", a_claim("x")),
-    ("3) [open question] x", a_claim("x", "open question")),
-    ("- [note] f(x) works", a_claim("f(x) works")),
-    ("- [note] a (b) (c)", a_claim("a (b)", context="c")),
-    ("- [note] (all)", a_claim("(all)")),
-    ("- [note] a ( )", a_claim("a ( )")),
-    ("- [note] #12 #a#b", a_claim("#12 #a#b", tags=("a", "b"))),
-    ("-\t[note]\tx  y\r", a_claim("x y")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("line", "claim"),
+    [
+        (
+            "- [decision] Use #JWT (2026)",
+            a_claim("Use #JWT", "decision", tags=("JWT",), context="2026"),
+        ),
+        ("* [note] x", a_claim("x")),
+        ("  + [note] x", a_claim("x")),
+        ("12. [note] x", a_claim("x")),
+        ("3) [open question] x", a_claim("x", "open question")),
+        ("- [note] f(x) works", a_claim("f(x) works")),
+        ("- [note] a (b) (c)", a_claim("a (b)", context="c")),
+        ("- [note] (all)", a_claim("(all)")),
+        ("- [note] a ( )", a_claim("a ( )")),
+        ("- [note] #12 #a#b", a_claim("#12 #a#b", tags=("a", "b"))),
+        ("-\t[note]\tx  y\r", a_claim("x y")),
+    ],
+)
 def test_a_claim_is_read(line: str, claim: Claim) -> None:
     assert parse_claims(f"# Title\n{line}\nprose") == (claim,)
 
 
-@pytest.mark.parametrize("line", [
-    "- [ ] task",
-    "- [x] done",
-    "- [?] question",
-    "- [00:12] timecode",
-    "- [!info] callout",
-    "- [text](https://x.example)",
-    "- [[Wiki]] link",
-    "- [note]no space",
-    "- [note]",
-    "[note] no list item",
-    "```\n- [note] code\n```",
-    "~~~\n- [note] code\n```\n~~~",
-    "- [note] " + "x" * LINE_CHARS,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- [ ] task",
+        "- [x] done",
+        "- [?] question",
+        "- [00:12] timecode",
+        "- [!info] callout",
+        "- [text](https://x.example)",
+        "- [[Wiki]] link",
+        "- [note]no space",
+        "- [note]",
+        "[note] no list item",
+        "```\n- [note] code\n```",
+        "~~~\n- [note] code\n```\n~~~",
+        "- [note] " + "x" * LINE_CHARS,
+    ],
+)
 def test_other_lines_are_no_claims(line: str) -> None:
     assert parse_claims(line) == ()
 

@@ -143,8 +143,12 @@ CLEARED = [
     ("cd cart && go test ./...", GO, "go test ./...", GO_OK),
     ("go build ./...", "cart/cart.go:3:5: undefined: x", "go test ./...", GO_OK),
     ("go test -v ./cart/...", GO, "mise run test", GO_OK),
-    ("mise run lint", "a.go:1:1: no (errcheck)\n1 issues:\n* errcheck: 1", "golangci-lint run",
-     "0 issues."),
+    (
+        "mise run lint",
+        "a.go:1:1: no (errcheck)\n1 issues:\n* errcheck: 1",
+        "golangci-lint run",
+        "0 issues.",
+    ),
     # Rust
     ("cargo test -p cart total", CARGO, "cargo nextest run", ""),
     ("cargo check", "error: could not compile `shop` (lib)", "cargo clippy --all-targets", ""),
@@ -152,8 +156,12 @@ CLEARED = [
     ("black .", "error: cannot format a.py: Cannot parse: 3:5: x", "black --check .", ""),
     ("cd crates/cart && cargo test", CARGO, "cargo test --workspace", CARGO_OK),
     # JavaScript and TypeScript
-    ("npx vitest run src/cart.test.ts", VITEST, "npm test",
-     f"> shop@1.0.0 test\n> vitest run\n{VITEST_OK}"),
+    (
+        "npx vitest run src/cart.test.ts",
+        VITEST,
+        "npm test",
+        f"> shop@1.0.0 test\n> vitest run\n{VITEST_OK}",
+    ),
     ("pnpm --filter web test", VITEST, "pnpm -r test", VITEST_OK),
     # a package by its name, and in its own folder
     ("pnpm --filter @shop/cart test", VITEST, "cd core/cart && pnpm test", VITEST_OK),
@@ -171,12 +179,20 @@ CLEARED = [
     ("bun test src/cart.test.ts", BUN, "rtk bun run test", f"$ bun test\n{BUN_OK}"),
     ("npx tsc --noEmit -p .", TSC, "npx tsc -p . --noEmit", ""),
     ("npm run typecheck", f"> tsc --noEmit\n{TSC}", "npx tsc --noEmit", ""),
-    ("npx playwright test e2e/a.spec.ts", PLAYWRIGHT, "npx playwright test",
-     "Running 9 tests using 1 worker\n\n  9 passed (9.0s)\n"),
+    (
+        "npx playwright test e2e/a.spec.ts",
+        PLAYWRIGHT,
+        "npx playwright test",
+        "Running 9 tests using 1 worker\n\n  9 passed (9.0s)\n",
+    ),
     # JVM, .NET, Ruby, PHP
     ("./mvnw -pl core test -Dtest=CartTest", MAVEN, "./mvnw verify", MAVEN_OK),
-    ("./gradlew :app:test --tests CartTest", "* What went wrong:\nno", "./gradlew build",
-     "BUILD SUCCESSFUL"),
+    (
+        "./gradlew :app:test --tests CartTest",
+        "* What went wrong:\nno",
+        "./gradlew build",
+        "BUILD SUCCESSFUL",
+    ),
     ("dotnet test --filter Cart", DOTNET, "dotnet test", DOTNET_OK),
     ("dotnet build", "Cart.cs(3,5): error CS0103: no\n    1 Error(s)", "dotnet test", DOTNET_OK),
     ("bundle exec rspec spec/cart_spec.rb:3", RSPEC, "bin/rspec", RSPEC_OK),
@@ -195,7 +211,7 @@ CLEARED = [
     ("pytest", PYTEST, "pytest --ff", PASSED),
     ("go test ./...", GO, "go test ./cart -run TestTotal", GO_OK),
     ("npx tsc --noEmit", TSC, "npx tsc --noEmit src/cart.ts", ""),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
@@ -217,11 +233,16 @@ KEPT = [
     ("pytest", PYTEST, green("pytest --lf tests/test_web.py", "1 passed in 0.1s")),
     ("pytest", PYTEST, green("pytest --lf -k web", "1 passed in 0.1s")),
     ("pytest", "1 failed, 3 passed in 0.10s", green("pytest --lf", "1 passed in 0.1s")),
-    ("pytest", "FAILED t.py::cart - x\nFAILED t.py::user - y\n2 failed in 0.1s",
-     green("pytest --lf", "1 passed in 0.1s")),
-    ("mix test",
-     "  1) test total (CartTest)\n     test/cart_test.exs:3\n     x\n2 tests, 1 failure",
-     green("mix test --failed test/web_test.exs", "1 test, 0 failures")),
+    (
+        "pytest",
+        "FAILED t.py::cart - x\nFAILED t.py::user - y\n2 failed in 0.1s",
+        green("pytest --lf", "1 passed in 0.1s"),
+    ),
+    (
+        "mix test",
+        "  1) test total (CartTest)\n     test/cart_test.exs:3\n     x\n2 tests, 1 failure",
+        green("mix test --failed test/web_test.exs", "1 test, 0 failures"),
+    ),
     ("pytest", PYTEST, red("timeout 5 pytest", "tests/test_cart.py ..")),
     ("pytest", PYTEST, green("ls tests/test_web.py | xargs pytest", PASSED)),
     ("pytest", PYTEST, green("pytest 2>&1 | tail -1")),
@@ -257,8 +278,11 @@ KEPT = [
     ("go test -race ./...", GO, green("go test ./...", GO_OK)),
     ("go test -tags=integration ./...", GO, green("go test ./...", GO_OK)),
     ("npx tsc -p tsconfig.build.json", TSC, green("npx tsc --noEmit")),
-    ("npx jest --config e2e.config.js", "Tests: 1 failed, 1 total",
-     green("npx jest", "Tests: 9 passed, 9 total")),
+    (
+        "npx jest --config e2e.config.js",
+        "Tests: 1 failed, 1 total",
+        green("npx jest", "Tests: 9 passed, 9 total"),
+    ),
     ("go test ./cart/...", GO, green("go test .", GO_OK)),
     ("go test ./...", GO, green("go test -short ./...", GO_OK)),
     ("npx vitest run", VITEST, green("npx vitest run src/web.test.ts", VITEST_OK)),
@@ -279,7 +303,7 @@ KEPT = [
     ("tox -e py311", PYTEST, green("tox -e lint", "  lint: OK (1 s)\n")),
     ("tox", PYTEST, red("tox -e x", "provided environments not found in configuration file: x")),
     ("npx prettier --check .", "[warn] a.ts\n[warn] Code style", green("prettier --write b.ts")),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
@@ -479,12 +503,15 @@ def test_what_a_task_checked_is_bounded(project: Project) -> None:
     assert project.heads == ["pytest a"]
 
 
-@pytest.mark.parametrize(("commit", "is_open"), [
-    pytest.param(green("git commit -m x", "[main abc1234] x"), False, id="hooks passed"),
-    pytest.param(green("git commit -qm x"), False, id="quietly"),
-    pytest.param(green("git commit --no-verify -m x", "[main abc1234] x"), True, id="no hooks"),
-    pytest.param(green("git commit -m x", "x" * 500), True, id="nobody knows"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("commit", "is_open"),
+    [
+        pytest.param(green("git commit -m x", "[main abc1234] x"), False, id="hooks passed"),
+        pytest.param(green("git commit -qm x"), False, id="quietly"),
+        pytest.param(green("git commit --no-verify -m x", "[main abc1234] x"), True, id="no hooks"),
+        pytest.param(green("git commit -m x", "x" * 500), True, id="nobody knows"),
+    ],
+)
 def test_a_commit_that_gets_through_its_hooks_clears_what_they_check(
     project: Project, commit: Command, is_open: bool
 ) -> None:
@@ -513,11 +540,14 @@ def test_files_changed_since_are_named_but_for_prose(project: Project) -> None:
     assert project.open[0].changed == ("pulled.py", "cart.py")
 
 
-@pytest.mark.parametrize(("check", "changed"), [
-    (red("cd core/cart && pytest", PYTEST), ("core/cart/a.py",)),
-    (red("pnpm --filter @shop/cart test", VITEST), ("core/cart/a.py",)),
-    (red("pnpm --filter prices test", VITEST), ()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("check", "changed"),
+    [
+        (red("cd core/cart && pytest", PYTEST), ("core/cart/a.py",)),
+        (red("pnpm --filter @shop/cart test", VITEST), ("core/cart/a.py",)),
+        (red("pnpm --filter prices test", VITEST), ()),
+    ],
+)
 def test_only_files_where_a_check_ran_are_changed_since(
     project: Project, check: Command, changed: tuple[str, ...]
 ) -> None:
@@ -527,20 +557,23 @@ def test_only_files_where_a_check_ran_are_changed_since(
     assert project.open[0].changed == changed
 
 
-@pytest.mark.parametrize(("step", "is_open"), [
-    (FileWrite(path="tests/test_cart.py", operation="delete"), False),
-    (FileWrite(path="tests/test_web.py", operation="delete"), True),
-    (green("rm tests/test_cart.py"), False),
-    (green("rm -rf tests"), False),
-    (green("rm -rf build"), True),
-    (green("git reset --hard HEAD~1"), False),
-    (green("git reset --hard"), False),
-    (green("git checkout -q -- ."), False),
-    (green("git restore ."), False),
-    (green("git restore --staged ."), True),
-    (green("git checkout -- docs"), True),
-    (green("cd docs && git checkout -- ."), True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("step", "is_open"),
+    [
+        (FileWrite(path="tests/test_cart.py", operation="delete"), False),
+        (FileWrite(path="tests/test_web.py", operation="delete"), True),
+        (green("rm tests/test_cart.py"), False),
+        (green("rm -rf tests"), False),
+        (green("rm -rf build"), True),
+        (green("git reset --hard HEAD~1"), False),
+        (green("git reset --hard"), False),
+        (green("git checkout -q -- ."), False),
+        (green("git restore ."), False),
+        (green("git restore --staged ."), True),
+        (green("git checkout -- docs"), True),
+        (green("cd docs && git checkout -- ."), True),
+    ],
+)
 def test_what_is_gone_is_not_red(project: Project, step: Step, *, is_open: bool) -> None:
     assert bool(project.feed(red("pytest", PYTEST), step).heads) is is_open
 
@@ -739,43 +772,52 @@ FAILED = failure(
 )
 
 
-@pytest.mark.parametrize(("change", "expected"), [
-    pytest.param(edit("tests/test_cart.py"), LIKELY, id="the test"),
-    pytest.param(edit("shop/money.py"), LIKELY, id="a file of the output"),
-    pytest.param(edit("shop/user.py", "User.name"), POSSIBLE, id="another file"),
-    pytest.param(edit("pyproject.toml"), POSSIBLE, id="configuration"),
-    pytest.param(edit("README.md"), UNRELATED, id="prose"),
-    pytest.param(edit("docs/notes.txt"), UNRELATED, id="notes"),
-    pytest.param(edit("/home/ana/.plans/a.py"), UNRELATED, id="outside"),
-    pytest.param(command("install", "pip install x"), POSSIBLE, id="nothing is missing"),
-    pytest.param(edit("web/user.ts"), UNRELATED, id="another language"),
-    pytest.param(command("install", "npm install x"), UNRELATED, id="of another language"),
-    pytest.param(command("service", "docker compose up -d"), POSSIBLE, id="a service"),
-    pytest.param(command("fixer", "black ."), UNRELATED, id="a formatter for a test"),
-    pytest.param(command("files", "mv a shop/money.py"), POSSIBLE, id="files"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param(edit("tests/test_cart.py"), LIKELY, id="the test"),
+        pytest.param(edit("shop/money.py"), LIKELY, id="a file of the output"),
+        pytest.param(edit("shop/user.py", "User.name"), POSSIBLE, id="another file"),
+        pytest.param(edit("pyproject.toml"), POSSIBLE, id="configuration"),
+        pytest.param(edit("README.md"), UNRELATED, id="prose"),
+        pytest.param(edit("docs/notes.txt"), UNRELATED, id="notes"),
+        pytest.param(edit("/home/ana/.plans/a.py"), UNRELATED, id="outside"),
+        pytest.param(command("install", "pip install x"), POSSIBLE, id="nothing is missing"),
+        pytest.param(edit("web/user.ts"), UNRELATED, id="another language"),
+        pytest.param(command("install", "npm install x"), UNRELATED, id="of another language"),
+        pytest.param(command("service", "docker compose up -d"), POSSIBLE, id="a service"),
+        pytest.param(command("fixer", "black ."), UNRELATED, id="a formatter for a test"),
+        pytest.param(command("files", "mv a shop/money.py"), POSSIBLE, id="files"),
+    ],
+)
 def test_how_a_change_stands_to_a_failing_test(change: TrackedEdit, expected: int) -> None:
     assert strength(change, FAILED) == expected
 
 
-@pytest.mark.parametrize(("failed", "change"), [
-    (failure("ruff check .", "ruff"), command("fixer", "ruff check --fix .")),
-    (failure("npx prettier --check .", "prettier"), command("fixer", "npx prettier -w .")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("failed", "change"),
+    [
+        (failure("ruff check .", "ruff"), command("fixer", "ruff check --fix .")),
+        (failure("npx prettier --check .", "prettier"), command("fixer", "npx prettier -w .")),
+    ],
+)
 def test_a_formatter_is_likely_to_mend_what_a_linter_finds(
     failed: OpenFailure, change: TrackedEdit
 ) -> None:
     assert strength(change, failed) == LIKELY
 
 
-@pytest.mark.parametrize(("reason", "change", "expected"), [
-    ("missing", command("install", "pip install pytest"), LIKELY),
-    ("permission", command("files", "chmod +x run.sh"), LIKELY),
-    ("service", command("service", "docker compose up -d"), LIKELY),
-    ("service", command("files", "chmod +x run.sh"), UNRELATED),
-    ("stopped", command("install", "pip install x"), UNRELATED),
-    ("missing", edit("shop/cart.py"), UNRELATED),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reason", "change", "expected"),
+    [
+        ("missing", command("install", "pip install pytest"), LIKELY),
+        ("permission", command("files", "chmod +x run.sh"), LIKELY),
+        ("service", command("service", "docker compose up -d"), LIKELY),
+        ("service", command("files", "chmod +x run.sh"), UNRELATED),
+        ("stopped", command("install", "pip install x"), UNRELATED),
+        ("missing", edit("shop/cart.py"), UNRELATED),
+    ],
+)
 def test_what_lets_a_command_start(reason: str, change: TrackedEdit, expected: int) -> None:
     assert strength(change, failure(unstarted=reason)) == expected
 
@@ -786,17 +828,20 @@ def test_a_deleted_folder_is_the_cause_where_a_failing_file_lay_in_it() -> None:
     assert [strength(gone, one) for one in failing] == [LIKELY, POSSIBLE]
 
 
-@pytest.mark.parametrize(("path", "tests"), [
-    ("tests/test_cart.py", True),
-    ("cart_test.go", True),
-    ("src/cart-total.test.ts", True),
-    ("CartTest.java", True),
-    ("spec/cart_spec.rb", True),
-    ("Shop.Tests/CartTests.cs", True),
-    ("tests/fixtures/prices.json", True),
-    ("src/latest.py", False),
-    ("src/attest.ts", False),
-    ("Makefile", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "tests"),
+    [
+        ("tests/test_cart.py", True),
+        ("cart_test.go", True),
+        ("src/cart-total.test.ts", True),
+        ("CartTest.java", True),
+        ("spec/cart_spec.rb", True),
+        ("Shop.Tests/CartTests.cs", True),
+        ("tests/fixtures/prices.json", True),
+        ("src/latest.py", False),
+        ("src/attest.ts", False),
+        ("Makefile", False),
+    ],
+)
 def test_a_test_is_known_by_its_name_or_folder(path: str, tests: bool) -> None:
     assert is_test(path) is tests

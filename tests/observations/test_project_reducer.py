@@ -162,42 +162,51 @@ def test_a_failure_of_long_ago_is_forgotten(feed: Feed, place: Place) -> None:
     assert fed.of("fix") == []
 
 
-@pytest.mark.parametrize("bodies", [
-    pytest.param((RED, replace(A, error="no"), GREEN), id="an edit that failed"),
-    pytest.param((RED, A, Command(command="pytest -q")), id="nobody knows how it ended"),
-    pytest.param((RED, A, git("stash"), GREEN), id="set aside"),
-    pytest.param((RED, git("restore ."), GREEN), id="nothing to take back"),
-    pytest.param((RED, A, git("stash"), git("stash pop")), id="nothing passed"),
-    pytest.param((RED, git("checkout -- cart.py", code=1), GREEN), id="git failed"),
-    pytest.param((RED, Command(command="npm install x"), GREEN), id="of another tool"),
-    pytest.param((RED, edit("x", "y", "shop.png"), GREEN), id="a picture"),
-    pytest.param((Command(command="ls x", exit_code=2), A, Command(command="ls x")), id="ls"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((RED, replace(A, error="no"), GREEN), id="an edit that failed"),
+        pytest.param((RED, A, Command(command="pytest -q")), id="nobody knows how it ended"),
+        pytest.param((RED, A, git("stash"), GREEN), id="set aside"),
+        pytest.param((RED, git("restore ."), GREEN), id="nothing to take back"),
+        pytest.param((RED, A, git("stash"), git("stash pop")), id="nothing passed"),
+        pytest.param((RED, git("checkout -- cart.py", code=1), GREEN), id="git failed"),
+        pytest.param((RED, Command(command="npm install x"), GREEN), id="of another tool"),
+        pytest.param((RED, edit("x", "y", "shop.png"), GREEN), id="a picture"),
+        pytest.param((Command(command="ls x", exit_code=2), A, Command(command="ls x")), id="ls"),
+    ],
+)
 def test_no_fix(feed: Feed, bodies: tuple[AnyBody, ...]) -> None:
     assert feed(*bodies).of("fix") == []
 
 
-@pytest.mark.parametrize("bodies", [
-    pytest.param((RED, A, git("stash"), git("stash pop"), GREEN), id="set aside and back"),
-    pytest.param((RED, A, git("stash"), C, git("stash pop"), GREEN), id="back with more"),
-    pytest.param((RED, git("stash"), A, GREEN), id="nothing was set aside"),
-    pytest.param((RED, A, git("stash"), B, GREEN), id="left behind in the stash"),
-    pytest.param((RED, Checkout(old="1", new="2", branch="x"), RED, A, GREEN), id="anew"),
-    pytest.param((RED, git("checkout -- cart.py"), GREEN), id="what was there before"),
-    pytest.param((B, RED, edit("b = 2", "b = 1"), GREEN), id="what broke it edited back"),
-    pytest.param((RED, git("pull"), GREEN), id="by others"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((RED, A, git("stash"), git("stash pop"), GREEN), id="set aside and back"),
+        pytest.param((RED, A, git("stash"), C, git("stash pop"), GREEN), id="back with more"),
+        pytest.param((RED, git("stash"), A, GREEN), id="nothing was set aside"),
+        pytest.param((RED, A, git("stash"), B, GREEN), id="left behind in the stash"),
+        pytest.param((RED, Checkout(old="1", new="2", branch="x"), RED, A, GREEN), id="anew"),
+        pytest.param((RED, git("checkout -- cart.py"), GREEN), id="what was there before"),
+        pytest.param((B, RED, edit("b = 2", "b = 1"), GREEN), id="what broke it edited back"),
+        pytest.param((RED, git("pull"), GREEN), id="by others"),
+    ],
+)
 def test_a_fix(feed: Feed, bodies: tuple[AnyBody, ...]) -> None:
     assert len(feed(*bodies).of("fix")) == 1
 
 
-@pytest.mark.parametrize(("way", "count"), [
-    pytest.param((git("switch -c x"),), 1, id="a new branch"),
-    pytest.param((Checkout(old="1", new="1", branch="x"), git("switch -c x")), 1, id="hooks"),
-    pytest.param((git("switch x"),), 0, id="another branch"),
-    pytest.param((Checkout(old="1", new="2", branch="x"),), 0, id="another commit"),
-    pytest.param((git("switch -c x main"),), 0, id="a new branch from elsewhere"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("way", "count"),
+    [
+        pytest.param((git("switch -c x"),), 1, id="a new branch"),
+        pytest.param((Checkout(old="1", new="1", branch="x"), git("switch -c x")), 1, id="hooks"),
+        pytest.param((git("switch x"),), 0, id="another branch"),
+        pytest.param((Checkout(old="1", new="2", branch="x"),), 0, id="another commit"),
+        pytest.param((git("switch -c x main"),), 0, id="a new branch from elsewhere"),
+    ],
+)
 def test_a_new_branch_at_the_same_commit_takes_failures_along(
     feed: Feed, place: Place, way: tuple[AnyBody, ...], count: int
 ) -> None:
@@ -210,37 +219,68 @@ WHOLE = FileWrite(path="cart.py", operation="write", content="a = 1\n")
 NEW = FileWrite(path="new.py", operation="create", content="a = 1\n")
 
 
-@pytest.mark.parametrize("bodies", [
-    pytest.param((RED, NEW, RED, git("clean -fd")), id="cleaned"),
-    pytest.param((RED, A, RED, git("checkout cart.py && pytest -q", code=1)), id="in one line"),
-    pytest.param((RED, replace(A, path="api/cart.py"), RED, git("restore api")),
-     id="a folder of it"),
-    pytest.param((RED, A, RED, Command(command="cd api && git restore ../cart.py", exit_code=0)),
-     id="by another path"),
-    pytest.param((RED, A, commit(2, "cart.py"), RED, reverting(3, 2)), id="reverted"),
-    pytest.param((RED, A, commit(2, "cart.py"), RED, git("checkout HEAD~1 -- cart.py")),
-     id="older file"),
-    pytest.param((RED, A, commit(2, "cart.py"), RED, git("reset --hard HEAD~1")), id="reset"),
-    pytest.param((RED, A, commit(2, "cart.py"), RED,
-     git("reset --hard main", f"HEAD is now at {hash_of(1)[:7]} c1")), id="reset by the output"),
-    pytest.param((RED, A, commit(2, "cart.py"), git("reset HEAD~1"), RED, git("restore .")),
-     id="dissolved, then restored"),
-    pytest.param((RED, A, commit(2, "cart.py"), Rewrite(pairs=((hash_of(2), hash_of(5)),)), RED,
-     reverting(6, 5)), id="amended, then reverted"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((RED, NEW, RED, git("clean -fd")), id="cleaned"),
+        pytest.param((RED, A, RED, git("checkout cart.py && pytest -q", code=1)), id="in one line"),
+        pytest.param(
+            (RED, replace(A, path="api/cart.py"), RED, git("restore api")), id="a folder of it"
+        ),
+        pytest.param(
+            (RED, A, RED, Command(command="cd api && git restore ../cart.py", exit_code=0)),
+            id="by another path",
+        ),
+        pytest.param((RED, A, commit(2, "cart.py"), RED, reverting(3, 2)), id="reverted"),
+        pytest.param(
+            (RED, A, commit(2, "cart.py"), RED, git("checkout HEAD~1 -- cart.py")), id="older file"
+        ),
+        pytest.param((RED, A, commit(2, "cart.py"), RED, git("reset --hard HEAD~1")), id="reset"),
+        pytest.param(
+            (
+                RED,
+                A,
+                commit(2, "cart.py"),
+                RED,
+                git("reset --hard main", f"HEAD is now at {hash_of(1)[:7]} c1"),
+            ),
+            id="reset by the output",
+        ),
+        pytest.param(
+            (RED, A, commit(2, "cart.py"), git("reset HEAD~1"), RED, git("restore .")),
+            id="dissolved, then restored",
+        ),
+        pytest.param(
+            (
+                RED,
+                A,
+                commit(2, "cart.py"),
+                Rewrite(pairs=((hash_of(2), hash_of(5)),)),
+                RED,
+                reverting(6, 5),
+            ),
+            id="amended, then reverted",
+        ),
+    ],
+)
 def test_what_is_taken_back_is_linked(feed: Feed, bodies: tuple[AnyBody, ...]) -> None:
     assert reverting_items(feed(*bodies))
 
 
-@pytest.mark.parametrize("bodies", [
-    pytest.param((RED, A, RED, git("restore other.py")), id="another file"),
-    pytest.param((RED, A, commit(2, "cart.py"), RED, git("reset --hard HEAD~9")), id="no way"),
-    pytest.param((RED, A, commit(2, "cart.py"), RED, git("restore .")), id="committed"),
-    pytest.param((RED, A, commit(2, "cart.py"), RED, git("reset --hard main")),
-     id="nobody knows to where"),
-    pytest.param((RED, A, RED, git("restore cart.py", code=1)), id="git failed"),
-    pytest.param((RED, A, RED, git("reset HEAD~1")), id="only the index"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((RED, A, RED, git("restore other.py")), id="another file"),
+        pytest.param((RED, A, commit(2, "cart.py"), RED, git("reset --hard HEAD~9")), id="no way"),
+        pytest.param((RED, A, commit(2, "cart.py"), RED, git("restore .")), id="committed"),
+        pytest.param(
+            (RED, A, commit(2, "cart.py"), RED, git("reset --hard main")),
+            id="nobody knows to where",
+        ),
+        pytest.param((RED, A, RED, git("restore cart.py", code=1)), id="git failed"),
+        pytest.param((RED, A, RED, git("reset HEAD~1")), id="only the index"),
+    ],
+)
 def test_nothing_is_taken_back(feed: Feed, bodies: tuple[AnyBody, ...]) -> None:
     assert not reverting_items(feed(*bodies))
 
@@ -289,14 +329,18 @@ def test_history_links_what_it_takes_back(feed: Feed) -> None:
 def test_a_merge_that_repeats_its_commit_leads_to_it(feed: Feed, action: Any, subject: str) -> None:
     said = f"Merge pull request #7 from ana/cart\n\n{subject}"
     merge = Commit(
-        hash=hash_of(4), subject=said.partition("\n")[0], message=said, action=action,
+        hash=hash_of(4),
+        subject=said.partition("\n")[0],
+        message=said,
+        action=action,
         parents=(hash_of(2), hash_of(3)),
-    )  # fmt: skip
+    )
     made = feed(replace(commit(3), action=action), merge).last
     leads = {("brings", 0, hash_of(3))} if subject == "c3" else set()
     assert (made.kind == "record", {(one.kind, one.target, one.title) for one in made.links}) == (
-        bool(leads), leads,
-    )  # fmt: skip
+        bool(leads),
+        leads,
+    )
 
 
 def test_an_import_only_links(feed: Feed) -> None:

@@ -66,11 +66,19 @@ def test_two_files_and_two_sub_agents_do_not_fold_together(feed: Feed, place: Pl
     assert len(feed(first, place(save(), 2, agent="B"), other).items) == 3
 
 
-@pytest.mark.parametrize("failed", [
-    pytest.param((FileWrite(path="a.py", error="no"),), id="at once"),
-    pytest.param((Intent(tool="fs_write", of=FileWrite(path="a.py")),
-     Outcome(tool="fs_write", failed=True)), id="in two halves"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "failed",
+    [
+        pytest.param((FileWrite(path="a.py", error="no"),), id="at once"),
+        pytest.param(
+            (
+                Intent(tool="fs_write", of=FileWrite(path="a.py")),
+                Outcome(tool="fs_write", failed=True),
+            ),
+            id="in two halves",
+        ),
+    ],
+)
 def test_a_write_that_failed_changes_and_records_nothing(
     feed: Feed, failed: tuple[AnyBody, ...]
 ) -> None:
@@ -93,11 +101,14 @@ def test_a_created_file_that_is_edited_stays_created(feed: Feed) -> None:
     assert fed.last.subtitle == "create a.py, 2 edits"
 
 
-@pytest.mark.parametrize("body", [
-    pytest.param(Prompt(text="now the next thing"), id="prompt"),
-    pytest.param(Commit(hash="abc", subject="x"), id="commit"),
-    pytest.param(Checkout(branch="b"), id="checkout"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(Prompt(text="now the next thing"), id="prompt"),
+        pytest.param(Commit(hash="abc", subject="x"), id="commit"),
+        pytest.param(Checkout(branch="b"), id="checkout"),
+    ],
+)
 def test_a_turn_of_the_story_ends_a_group(feed: Feed, body: AnyBody) -> None:
     assert feed(save(), body, save()).types.count("file-write") == 2
 
@@ -167,11 +178,14 @@ def test_staging_before_something_else_is_reported_with_it(feed: Feed, command: 
     assert feed(Command(command=command, exit_code=0)).types == ["command"]
 
 
-@pytest.mark.parametrize("body", [
-    pytest.param(FileRead(paths=("a.py",)), id="read"),
-    pytest.param(Search(query="total", output="cart.py:3:def total"), id="search-of-code"),
-    pytest.param(Search(query="*.csv", where="files", output="a.csv"), id="search-of-names"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(FileRead(paths=("a.py",)), id="read"),
+        pytest.param(Search(query="total", output="cart.py:3:def total"), id="search-of-code"),
+        pytest.param(Search(query="*.csv", where="files", output="a.csv"), id="search-of-names"),
+    ],
+)
 def test_looking_around_is_no_observation(feed: Feed, body: AnyBody) -> None:
     assert feed(body).types == []
 
@@ -249,15 +263,31 @@ def test_a_session_stands_where_its_last_event_left_it(place: Place) -> None:
 
 
 ASKED: list[tuple[str, Intent, Outcome, str]] = [
-    ("command", Intent(tool="shell", of=Command(command="pytest", description="Test")),
-     Outcome(tool="shell", output="2 passed in 0.10s\n\nExit Code: 0"), "pytest"),
-    ("write", Intent(tool="fs_write", of=FileWrite(path="a.py", operation="create",
-     content="x\ny\n")), Outcome(tool="fs_write", output="Created the a.py file."), "Created a.py"),
-    ("search", Intent(tool="web", of=Search(query="total", where="web", tool="web")),
-     Outcome(tool="web", output="A total is a sum."), "total"),
-    ("tool", Intent(tool="mcp", of=ToolUse(tool="mcp", input="q")), Outcome(tool="mcp", output="r"),
-     "mcp: q"),
-]  # fmt: skip
+    (
+        "command",
+        Intent(tool="shell", of=Command(command="pytest", description="Test")),
+        Outcome(tool="shell", output="2 passed in 0.10s\n\nExit Code: 0"),
+        "pytest",
+    ),
+    (
+        "write",
+        Intent(tool="fs_write", of=FileWrite(path="a.py", operation="create", content="x\ny\n")),
+        Outcome(tool="fs_write", output="Created the a.py file."),
+        "Created a.py",
+    ),
+    (
+        "search",
+        Intent(tool="web", of=Search(query="total", where="web", tool="web")),
+        Outcome(tool="web", output="A total is a sum."),
+        "total",
+    ),
+    (
+        "tool",
+        Intent(tool="mcp", of=ToolUse(tool="mcp", input="q")),
+        Outcome(tool="mcp", output="r"),
+        "mcp: q",
+    ),
+]
 
 
 @pytest.mark.parametrize(
@@ -313,10 +343,13 @@ def test_a_full_report_settles_its_intent(feed: Feed, intent: Intent, body: AnyB
     assert len(feed(intent, body, SessionEnd()).items) == 1
 
 
-@pytest.mark.parametrize("body", [
-    pytest.param(ToolUse(tool="t"), id="other-kind"),
-    pytest.param(Command(command="other"), id="other-command"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(ToolUse(tool="t"), id="other-kind"),
+        pytest.param(Command(command="other"), id="other-command"),
+    ],
+)
 def test_another_report_leaves_an_intent_waiting(feed: Feed, body: AnyBody) -> None:
     fed = feed(Intent(tool="shell", of=Command(command="make")), body)
     assert len(decode(fed.session.state).pending) == 1

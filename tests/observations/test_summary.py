@@ -93,45 +93,97 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
     assert item.title == "Work on fix/timeout"
 
 
-@pytest.mark.parametrize(("bodies", "title"), [
-    pytest.param((Prompt(text="Round the total up"), Prompt(text="Then test all of it")),
-     "Round the total up", id="asked-first"),
-    pytest.param((WRITE, GREEN), "Changed api/cart.py (a)", id="done-first"),
-    pytest.param((FileRead(paths=("a.py",)),), "Read a.py", id="looked-at"),
-    pytest.param((Custom(name="-"),), "-", id="nothing-better"),
-    pytest.param((Prompt(text="fix them"), WRITE, COMMIT), "Round totals (cart.py)", id="a-commit"),
-    pytest.param((Prompt(text="fix it"), WRITE), "Changed api/cart.py (a)", id="the-files"),
-    pytest.param((Prompt(text="hide this one:"), COMMIT), "Round totals", id="a-picture"),
-    pytest.param((Prompt(text="all of this is to be rounded, in totals too"), WRITE, LONGER),
-     f"all of this is to be rounded, in totals too · {LONGER.subject} (cart.py)", id="better-said"),
-    pytest.param((Prompt(text=PASTED), WRITE, Reply(text="All is well. The cause was `cents`.")),
-     "The cause was `cents`.", id="pasted"),
-    pytest.param((Prompt(text=PASTED), WRITE, COMMIT), "Round totals (cart.py)", id="pasted-done"),
-    pytest.param((Prompt(text=f"the total {'of this cart ' * 20}is cut"), COMMIT),
-     f"the total {'of this cart ' * 7}of… · Round totals", id="a-long-request"),
-    pytest.param((Prompt(text="what `keep` does is lost"), COMMIT),
-     "what `keep` does is lost · Round totals", id="no-word-of-it"),
-    pytest.param((Prompt(text="it is red when I run that"), WRITE, WRITE),
-     "it is red when I run that · cart.py (a)", id="no-word-of-the-file"),
-    pytest.param((Prompt(text="Round totals of carts"), COMMIT,
-     replace(COMMIT, hash="b" * 9, subject="Translate messages")), "Round totals of carts",
-     id="a-second-work"),
-    pytest.param((Prompt(text="Hello there, how are you?"),
-     Prompt(text="Make what we did to the cart better"), WRITE,
-     Prompt(text="Thanks a lot for all of that")),
-     "Make what we did to the cart better \u00b7 cart.py (a)", id="the-request-for-the-work"),
-    pytest.param((Prompt(text="run the queue"),
-     Delegation(task="Migrate", agent="worker", result="Moved `users` to UUIDs."),
-     Reply(text="Both tasks of the queue are done.")), "Moved `users` to UUIDs.",
-     id="work-of-sub-agents"),
-    pytest.param((Prompt(text="/ship 59"), OPENED), "/ship 59 · Round the total",
-     id="a-pull-request"),
-    pytest.param((Prompt(text="open carts"), ToolUse(tool="ExitPlanMode",
-     input='{"plan": "# Open carts anew\\n\\nx"}')), "Plan: Open carts anew", id="planned"),
-    pytest.param((Prompt(text="fix it"), FileRead(paths=("a",))), "fix it", id="asked-only"),
-    pytest.param((COMMIT, replace(COMMIT, hash="b" * 9, subject="Test")), "Round totals and 1 more",
-     id="two-commits"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("bodies", "title"),
+    [
+        pytest.param(
+            (Prompt(text="Round the total up"), Prompt(text="Then test all of it")),
+            "Round the total up",
+            id="asked-first",
+        ),
+        pytest.param((WRITE, GREEN), "Changed api/cart.py (a)", id="done-first"),
+        pytest.param((FileRead(paths=("a.py",)),), "Read a.py", id="looked-at"),
+        pytest.param((Custom(name="-"),), "-", id="nothing-better"),
+        pytest.param(
+            (Prompt(text="fix them"), WRITE, COMMIT), "Round totals (cart.py)", id="a-commit"
+        ),
+        pytest.param((Prompt(text="fix it"), WRITE), "Changed api/cart.py (a)", id="the-files"),
+        pytest.param((Prompt(text="hide this one:"), COMMIT), "Round totals", id="a-picture"),
+        pytest.param(
+            (Prompt(text="all of this is to be rounded, in totals too"), WRITE, LONGER),
+            f"all of this is to be rounded, in totals too · {LONGER.subject} (cart.py)",
+            id="better-said",
+        ),
+        pytest.param(
+            (Prompt(text=PASTED), WRITE, Reply(text="All is well. The cause was `cents`.")),
+            "The cause was `cents`.",
+            id="pasted",
+        ),
+        pytest.param(
+            (Prompt(text=PASTED), WRITE, COMMIT), "Round totals (cart.py)", id="pasted-done"
+        ),
+        pytest.param(
+            (Prompt(text=f"the total {'of this cart ' * 20}is cut"), COMMIT),
+            f"the total {'of this cart ' * 7}of… · Round totals",
+            id="a-long-request",
+        ),
+        pytest.param(
+            (Prompt(text="what `keep` does is lost"), COMMIT),
+            "what `keep` does is lost · Round totals",
+            id="no-word-of-it",
+        ),
+        pytest.param(
+            (Prompt(text="it is red when I run that"), WRITE, WRITE),
+            "it is red when I run that · cart.py (a)",
+            id="no-word-of-the-file",
+        ),
+        pytest.param(
+            (
+                Prompt(text="Round totals of carts"),
+                COMMIT,
+                replace(COMMIT, hash="b" * 9, subject="Translate messages"),
+            ),
+            "Round totals of carts",
+            id="a-second-work",
+        ),
+        pytest.param(
+            (
+                Prompt(text="Hello there, how are you?"),
+                Prompt(text="Make what we did to the cart better"),
+                WRITE,
+                Prompt(text="Thanks a lot for all of that"),
+            ),
+            "Make what we did to the cart better \u00b7 cart.py (a)",
+            id="the-request-for-the-work",
+        ),
+        pytest.param(
+            (
+                Prompt(text="run the queue"),
+                Delegation(task="Migrate", agent="worker", result="Moved `users` to UUIDs."),
+                Reply(text="Both tasks of the queue are done."),
+            ),
+            "Moved `users` to UUIDs.",
+            id="work-of-sub-agents",
+        ),
+        pytest.param(
+            (Prompt(text="/ship 59"), OPENED), "/ship 59 · Round the total", id="a-pull-request"
+        ),
+        pytest.param(
+            (
+                Prompt(text="open carts"),
+                ToolUse(tool="ExitPlanMode", input='{"plan": "# Open carts anew\\n\\nx"}'),
+            ),
+            "Plan: Open carts anew",
+            id="planned",
+        ),
+        pytest.param((Prompt(text="fix it"), FileRead(paths=("a",))), "fix it", id="asked-only"),
+        pytest.param(
+            (COMMIT, replace(COMMIT, hash="b" * 9, subject="Test")),
+            "Round totals and 1 more",
+            id="two-commits",
+        ),
+    ],
+)
 def test_the_title_is_what_was_asked_else_done(
     feed: Feed, bodies: tuple[AnyBody, ...], title: str
 ) -> None:
@@ -206,11 +258,14 @@ def test_the_raw_payload_of_an_unknown_event_was_not_completed(feed: Feed) -> No
     assert fields.completed == "Changed api/cart.py (a)."
 
 
-@pytest.mark.parametrize(("bodies", "completed"), [
-    pytest.param((WRITE,), None, id="all of it"),
-    pytest.param((FileWrite(path="api/cart.py", operation="delete"),), None, id="a deletion"),
-    pytest.param((WRITE, COMMIT, WRITE), "(a).", id="since the last commit"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("bodies", "completed"),
+    [
+        pytest.param((WRITE,), None, id="all of it"),
+        pytest.param((FileWrite(path="api/cart.py", operation="delete"),), None, id="a deletion"),
+        pytest.param((WRITE, COMMIT, WRITE), "(a).", id="since the last commit"),
+    ],
+)
 def test_what_git_took_back_was_not_completed(
     feed: Feed, bodies: tuple[AnyBody, ...], completed: str | None
 ) -> None:
@@ -218,10 +273,13 @@ def test_what_git_took_back_was_not_completed(
     assert fields.completed.endswith(completed) if completed else not fields.completed
 
 
-@pytest.mark.parametrize(("parents", "completed"), [
-    pytest.param(("1" * 40, "2" * 40), "Committed Merge branch 'x' (abcdef0123).", id="merge"),
-    pytest.param(("1" * 40,), "", id="fast-forward"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("parents", "completed"),
+    [
+        pytest.param(("1" * 40, "2" * 40), "Committed Merge branch 'x' (abcdef0123).", id="merge"),
+        pytest.param(("1" * 40,), "", id="fast-forward"),
+    ],
+)
 def test_what_a_pull_brought_was_not_completed_here(
     feed: Feed, parents: tuple[str, ...], completed: str
 ) -> None:
@@ -247,24 +305,31 @@ def test_failing_checks_dirty_files_and_plans_are_next(feed: Feed) -> None:
 LINT = Command(command="ruff check .", exit_code=1, output="api/cart.py:3:1: F401 `os` unused\n")
 
 
-@pytest.mark.parametrize(("bodies", "is_next"), [
-    pytest.param((WRITE, RED), True, id="a test"),
-    pytest.param((WRITE, RED, COMMIT), False, id="committed though it was red"),
-    pytest.param((WRITE, COMMIT, RED), True, id="red since the commit"),
-    pytest.param((WRITE, LINT), True, id="a linter, of a file that was written"),
-    pytest.param((WRITE, LINT, Command(command="ruff check --fix .", exit_code=0)), False,
-     id="mended"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("bodies", "is_next"),
+    [
+        pytest.param((WRITE, RED), True, id="a test"),
+        pytest.param((WRITE, RED, COMMIT), False, id="committed though it was red"),
+        pytest.param((WRITE, COMMIT, RED), True, id="red since the commit"),
+        pytest.param((WRITE, LINT), True, id="a linter, of a file that was written"),
+        pytest.param(
+            (WRITE, LINT, Command(command="ruff check --fix .", exit_code=0)), False, id="mended"
+        ),
+    ],
+)
 def test_a_red_check_is_next_unless_it_was_accepted_or_is_old(
     feed: Feed, bodies: tuple[AnyBody, ...], is_next: bool
 ) -> None:
     assert (" failed at " in summary(feed, *bodies).next_steps) is is_next
 
 
-@pytest.mark.parametrize(("reply", "said"), [
-    pytest.param(f"It rounds up. {'Nobody knows why ' * 40}.", " It rounds up…", id="cut"),
-    pytest.param(f"It rounds up {'and so on ' * 60}.", "", id="no end"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        pytest.param(f"It rounds up. {'Nobody knows why ' * 40}.", " It rounds up…", id="cut"),
+        pytest.param(f"It rounds up {'and so on ' * 60}.", "", id="no end"),
+    ],
+)
 def test_what_was_completed_ends_with_a_sentence(feed: Feed, reply: str, said: str) -> None:
     fields = summary(feed, Prompt(text="Round the total up"), WRITE, Reply(text=reply))
     assert fields.completed == f"Changed api/cart.py (a).{said}"
@@ -281,22 +346,28 @@ def test_of_many_things_completed_whole_ones_are_there(feed: Feed) -> None:
     assert fields.completed == "Changed api/cart.py (a). `a` is up."
 
 
-@pytest.mark.parametrize("bodies", [
-    pytest.param((SessionStart(), SessionEnd()), id="only-start-and-end"),
-    pytest.param((Command(command="ls"),), id="only-looking"),
-    pytest.param((Reply(text="Hello there, how are you today"),), id="only-a-reply"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((SessionStart(), SessionEnd()), id="only-start-and-end"),
+        pytest.param((Command(command="ls"),), id="only-looking"),
+        pytest.param((Reply(text="Hello there, how are you today"),), id="only-a-reply"),
+    ],
+)
 def test_a_session_without_substance_has_no_summary(
     feed: Feed, bodies: tuple[AnyBody, ...]
 ) -> None:
     assert summarize(feed(*bodies).session) is None
 
 
-@pytest.mark.parametrize(("end", "subtitle"), [
-    ((), "claude-code session, open"),
-    ((SessionEnd(),), "claude-code session, ended"),
-    ((SessionEnd(reason="idle"),), "claude-code session, ended idle"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("end", "subtitle"),
+    [
+        ((), "claude-code session, open"),
+        ((SessionEnd(),), "claude-code session, ended"),
+        ((SessionEnd(reason="idle"),), "claude-code session, ended idle"),
+    ],
+)
 def test_the_subtitle_says_whether_it_is_final(
     feed: Feed, end: tuple[AnyBody, ...], subtitle: str
 ) -> None:
@@ -339,13 +410,16 @@ def commit(*paths: str) -> Commit:
     return Commit(hash="abc", subject="x", files=tuple(FileChange(path=path) for path in paths))
 
 
-@pytest.mark.parametrize(("command", "dirty"), [
-    pytest.param("git restore a.py", ("new.py", "src/b.py"), id="a file"),
-    pytest.param("git checkout -- src", ("new.py", "a.py"), id="a folder"),
-    pytest.param("git reset --hard", ("new.py",), id="all that git knows"),
-    pytest.param("git clean -f", ("src/b.py", "a.py"), id="what it does not know"),
-    pytest.param("git stash", ("new.py", "src/b.py", "a.py"), id="set aside is not done"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "dirty"),
+    [
+        pytest.param("git restore a.py", ("new.py", "src/b.py"), id="a file"),
+        pytest.param("git checkout -- src", ("new.py", "a.py"), id="a folder"),
+        pytest.param("git reset --hard", ("new.py",), id="all that git knows"),
+        pytest.param("git clean -f", ("src/b.py", "a.py"), id="what it does not know"),
+        pytest.param("git stash", ("new.py", "src/b.py", "a.py"), id="set aside is not done"),
+    ],
+)
 def test_what_git_took_back_is_not_left(feed: Feed, command: str, dirty: tuple[str, ...]) -> None:
     new = FileWrite(path="new.py", operation="create", content="x")
     fed = feed(save("a.py"), save("src/b.py"), new, Command(command=command, exit_code=0))

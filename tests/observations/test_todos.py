@@ -67,48 +67,92 @@ def test_a_sub_agents_list_is_its_own(feed: Feed, place: Callable[..., Any]) -> 
 A, B = Point(text="A", id="1"), Point(text="B", id="2", status="done")
 
 
-@pytest.mark.parametrize(("before", "tool_use", "after"), [
-    pytest.param((A,), update(1, "deleted"), (), id="deleted"),
-    pytest.param((A,), update(7, "completed"), (A,), id="unknown"),
-    pytest.param((A,), use("TaskUpdate", '{"taskId": "1", "subject": "Z"}'),
-     (Point(text="Z", id="1"),), id="renamed"),
-    pytest.param((), use("TaskUpdate", '{"taskId": "1", "subject": "A"}'), (A,),
-     id="heard-of-late"),
-    pytest.param((), use("TaskCreate", '{"subject": "A"}', "Task #1 created"), (A,), id="text"),
-    pytest.param((), use("TaskCreate", '{"subject": "A"}'), (A,), id="no-answer"),
-    pytest.param((A,), use("TaskCreate", "{}"), None, id="no-subject"),
-    pytest.param((), use("TaskCreated", '{"taskId": "1", "subject": "A"}'), (A,), id="hook"),
-    pytest.param((A,), use("TaskCompleted", '{"taskId": "1"}'),
-     (Point(text="A", id="1", status="done"),), id="hook-of-its-end"),
-    pytest.param((), use("TaskList", "{}", "#1 [pending] A\n#2 [completed] B"), (A, B),
-     id="list-as-text"),
-    pytest.param((A,),
-     use("TaskList", "{}", '{"tasks": [{"id": "1", "subject": "A"}, {"id": "2", "subject": "B",'
-     ' "status": "completed"}]}'), (A, B), id="list-as-json"),
-    pytest.param((A,), use("TaskList", "{}", "No tasks"), (A,), id="list-of-none"),
-    pytest.param((A,),
-     use("TaskGet", "{}", '{"task": {"id": "2", "subject": "B", "status": "completed"}}'), (A, B),
-     id="one"),
-    pytest.param((), use("update_plan", '{"plan": [{"step": "A", "status": "in_progress"}]}'),
-     (Point(text="A", status="active"),), id="codex"),
-    pytest.param((A,),
-     use("todo_write",
-     '{"merge": true, "todos": [{"id": "2", "content": "B", "status": "completed"}]}'), (A, B),
-     id="cursor-merges"),
-    pytest.param((),
-     use("todo_list", '{"command": "create", "tasks": [{"task_description": "A"}]}'),
-     (Point(text="A"),), id="kiro"),
-    pytest.param((A,), use("todo_list", '{"command": "complete", "completed_indices": [0]}'),
-     (Point(text="A", id="1", status="done"),), id="kiro-checks-off"),
-    pytest.param((), use("todo_list", '{"completed_indices": [0]}'), None, id="of-nothing"),
-    pytest.param((), use("TodoWrite", '{"todos": "A"}'), None, id="no-list"),
-    pytest.param((), use("TodoWrite", '{"todos": [1, {}]}'), None, id="no-points"),
-    pytest.param((), use("TodoWrite", "{"), None, id="broken"),
-    pytest.param((), use("TodoWrite", "todos"), None, id="text"),
-    pytest.param((), use("Skill", '{"todos": [{"content": "A"}]}'), None, id="another-tool"),
-    pytest.param((), ToolUse(tool="TodoWrite", input='{"todos": [{"content": "A"}]}', failed=True),
-     None, id="failed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("before", "tool_use", "after"),
+    [
+        pytest.param((A,), update(1, "deleted"), (), id="deleted"),
+        pytest.param((A,), update(7, "completed"), (A,), id="unknown"),
+        pytest.param(
+            (A,),
+            use("TaskUpdate", '{"taskId": "1", "subject": "Z"}'),
+            (Point(text="Z", id="1"),),
+            id="renamed",
+        ),
+        pytest.param(
+            (), use("TaskUpdate", '{"taskId": "1", "subject": "A"}'), (A,), id="heard-of-late"
+        ),
+        pytest.param((), use("TaskCreate", '{"subject": "A"}', "Task #1 created"), (A,), id="text"),
+        pytest.param((), use("TaskCreate", '{"subject": "A"}'), (A,), id="no-answer"),
+        pytest.param((A,), use("TaskCreate", "{}"), None, id="no-subject"),
+        pytest.param((), use("TaskCreated", '{"taskId": "1", "subject": "A"}'), (A,), id="hook"),
+        pytest.param(
+            (A,),
+            use("TaskCompleted", '{"taskId": "1"}'),
+            (Point(text="A", id="1", status="done"),),
+            id="hook-of-its-end",
+        ),
+        pytest.param(
+            (), use("TaskList", "{}", "#1 [pending] A\n#2 [completed] B"), (A, B), id="list-as-text"
+        ),
+        pytest.param(
+            (A,),
+            use(
+                "TaskList",
+                "{}",
+                '{"tasks": [{"id": "1", "subject": "A"}, {"id": "2", "subject": "B",'
+                ' "status": "completed"}]}',
+            ),
+            (A, B),
+            id="list-as-json",
+        ),
+        pytest.param((A,), use("TaskList", "{}", "No tasks"), (A,), id="list-of-none"),
+        pytest.param(
+            (A,),
+            use("TaskGet", "{}", '{"task": {"id": "2", "subject": "B", "status": "completed"}}'),
+            (A, B),
+            id="one",
+        ),
+        pytest.param(
+            (),
+            use("update_plan", '{"plan": [{"step": "A", "status": "in_progress"}]}'),
+            (Point(text="A", status="active"),),
+            id="codex",
+        ),
+        pytest.param(
+            (A,),
+            use(
+                "todo_write",
+                '{"merge": true, "todos": [{"id": "2", "content": "B", "status": "completed"}]}',
+            ),
+            (A, B),
+            id="cursor-merges",
+        ),
+        pytest.param(
+            (),
+            use("todo_list", '{"command": "create", "tasks": [{"task_description": "A"}]}'),
+            (Point(text="A"),),
+            id="kiro",
+        ),
+        pytest.param(
+            (A,),
+            use("todo_list", '{"command": "complete", "completed_indices": [0]}'),
+            (Point(text="A", id="1", status="done"),),
+            id="kiro-checks-off",
+        ),
+        pytest.param((), use("todo_list", '{"completed_indices": [0]}'), None, id="of-nothing"),
+        pytest.param((), use("TodoWrite", '{"todos": "A"}'), None, id="no-list"),
+        pytest.param((), use("TodoWrite", '{"todos": [1, {}]}'), None, id="no-points"),
+        pytest.param((), use("TodoWrite", "{"), None, id="broken"),
+        pytest.param((), use("TodoWrite", "todos"), None, id="text"),
+        pytest.param((), use("Skill", '{"todos": [{"content": "A"}]}'), None, id="another-tool"),
+        pytest.param(
+            (),
+            ToolUse(tool="TodoWrite", input='{"todos": [{"content": "A"}]}', failed=True),
+            None,
+            id="failed",
+        ),
+    ],
+)
 def test_each_tool_changes_the_list_in_its_way(
     before: tuple[Point, ...], tool_use: ToolUse, after: tuple[Point, ...] | None
 ) -> None:
@@ -122,26 +166,49 @@ def write(**fields: Any) -> FileWrite:
     return FileWrite(**{"path": "docs/plan.md"} | fields)
 
 
-@pytest.mark.parametrize(("writes", "left"), [
-    pytest.param((write(content=CHECKLIST),), (), id="nothing-done-of-it"),
-    pytest.param((write(content="- [ ] Round\n- [ ] Test"), write(content=CHECKLIST)), ("Test",),
-     id="written"),
-    pytest.param((write(content=CHECKLIST), write(edits=(Edit(old="- [ ] Test",
-     new="- [x] Test\n- [ ] Ship"),))), ("Ship",), id="edited"),
-    pytest.param((write(content=CHECKLIST), write(edits=(Edit(old="- [ ] Test\n"),))), (),
-     id="removed"),
-    pytest.param((write(content="- [ ] Round\n- [ ] Test"), write(content=CHECKLIST),
-     write(content="- [ ] Ship", operation="append")), ("Test", "Ship"), id="appended"),
-    pytest.param((write(content=CHECKLIST), write(content="None")), (), id="written-anew"),
-    pytest.param((write(content=CHECKLIST), write(operation="delete")), (), id="deleted"),
-    pytest.param((write(operation="delete"),), (), id="deleted-unknown"),
-    pytest.param((write(content="No boxes"),), (), id="no-boxes"),
-    pytest.param((write(edits=(Edit(new="x"),)),), (), id="no-boxes-edited"),
-    pytest.param((write(path="README.md", content=CHECKLIST),), (), id="no-plan"),
-    pytest.param((write(content=CHECKLIST, error="refused"),), (), id="refused"),
-    pytest.param((write(path=".kiro/specs/cart/tasks.md", content="- [ ] 1. Round\n"),),
-     ("1. Round",), id="spec"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("writes", "left"),
+    [
+        pytest.param((write(content=CHECKLIST),), (), id="nothing-done-of-it"),
+        pytest.param(
+            (write(content="- [ ] Round\n- [ ] Test"), write(content=CHECKLIST)),
+            ("Test",),
+            id="written",
+        ),
+        pytest.param(
+            (
+                write(content=CHECKLIST),
+                write(edits=(Edit(old="- [ ] Test", new="- [x] Test\n- [ ] Ship"),)),
+            ),
+            ("Ship",),
+            id="edited",
+        ),
+        pytest.param(
+            (write(content=CHECKLIST), write(edits=(Edit(old="- [ ] Test\n"),))), (), id="removed"
+        ),
+        pytest.param(
+            (
+                write(content="- [ ] Round\n- [ ] Test"),
+                write(content=CHECKLIST),
+                write(content="- [ ] Ship", operation="append"),
+            ),
+            ("Test", "Ship"),
+            id="appended",
+        ),
+        pytest.param((write(content=CHECKLIST), write(content="None")), (), id="written-anew"),
+        pytest.param((write(content=CHECKLIST), write(operation="delete")), (), id="deleted"),
+        pytest.param((write(operation="delete"),), (), id="deleted-unknown"),
+        pytest.param((write(content="No boxes"),), (), id="no-boxes"),
+        pytest.param((write(edits=(Edit(new="x"),)),), (), id="no-boxes-edited"),
+        pytest.param((write(path="README.md", content=CHECKLIST),), (), id="no-plan"),
+        pytest.param((write(content=CHECKLIST, error="refused"),), (), id="refused"),
+        pytest.param(
+            (write(path=".kiro/specs/cart/tasks.md", content="- [ ] 1. Round\n"),),
+            ("1. Round",),
+            id="spec",
+        ),
+    ],
+)
 def test_check_boxes_of_a_plan_file_are_a_list(
     feed: Feed, writes: tuple[FileWrite, ...], left: tuple[str, ...]
 ) -> None:
@@ -152,18 +219,30 @@ PLAN = '{"plan": "# Plan: Round totals\\n\\nHalf even."}'
 SAVED = FileWrite(path="/home/ana/.claude/plans/x.md", content="# Plan: Round totals\n")
 
 
-@pytest.mark.parametrize(("bodies", "left"), [
-    pytest.param((use("ExitPlanMode", PLAN),), ("Carry out the plan: Round totals",), id="shown"),
-    pytest.param((use("ExitPlanMode", "{}", PLAN),), ("Carry out the plan: Round totals",),
-     id="answer"),
-    pytest.param((SAVED,), ("Carry out the plan: Round totals",), id="saved"),
-    pytest.param((SAVED, FileWrite(path=SAVED.path, edits=(Edit(new="Half even"),))),
-     ("Carry out the plan: Round totals",), id="edited"),
-    pytest.param((SAVED, FileWrite(path="/tmp/x", content="")),
-     ("Carry out the plan: Round totals",), id="work-elsewhere"),
-    pytest.param((SAVED, FileWrite(path="cart.py", content="")), (), id="begun"),
-    pytest.param((use("ExitPlanMode", '{"plan": 1}'),), (), id="no-plan"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("bodies", "left"),
+    [
+        pytest.param(
+            (use("ExitPlanMode", PLAN),), ("Carry out the plan: Round totals",), id="shown"
+        ),
+        pytest.param(
+            (use("ExitPlanMode", "{}", PLAN),), ("Carry out the plan: Round totals",), id="answer"
+        ),
+        pytest.param((SAVED,), ("Carry out the plan: Round totals",), id="saved"),
+        pytest.param(
+            (SAVED, FileWrite(path=SAVED.path, edits=(Edit(new="Half even"),))),
+            ("Carry out the plan: Round totals",),
+            id="edited",
+        ),
+        pytest.param(
+            (SAVED, FileWrite(path="/tmp/x", content="")),
+            ("Carry out the plan: Round totals",),
+            id="work-elsewhere",
+        ),
+        pytest.param((SAVED, FileWrite(path="cart.py", content="")), (), id="begun"),
+        pytest.param((use("ExitPlanMode", '{"plan": 1}'),), (), id="no-plan"),
+    ],
+)
 def test_a_plan_that_is_not_begun_is_next(
     feed: Feed, bodies: tuple[Any, ...], left: tuple[str, ...]
 ) -> None:

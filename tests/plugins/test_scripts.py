@@ -44,9 +44,12 @@ def sh(request: pytest.FixtureRequest) -> list[str]:
 @pytest.fixture
 def context(home: Home, tmp_path: Path) -> InstallContext:
     return InstallContext(
-        home=home, user_home=home.root.parent, observer="/usr/bin/observer", environ={},
+        home=home,
+        user_home=home.root.parent,
+        observer="/usr/bin/observer",
+        environ={},
         folder=tmp_path,
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture

@@ -73,9 +73,15 @@ def test_a_work_tree_tells_all(shop: Path, git: Git) -> None:
     head = git(shop, "rev-parse", "HEAD")
     assert place.inode.startswith(f"{shop.stat().st_dev}:{(shop / '.git').stat().st_ino}")
     assert place == Place(
-        root=str(shop), git=True, common_dir=str(shop / ".git"), inode=place.inode,
-        remotes=("host/ana/shop", "host/up/shop"), root_commit=head, branch="main", commit=head,
-    )  # fmt: skip
+        root=str(shop),
+        git=True,
+        common_dir=str(shop / ".git"),
+        inode=place.inode,
+        remotes=("host/ana/shop", "host/up/shop"),
+        root_commit=head,
+        branch="main",
+        commit=head,
+    )
 
 
 @pytest.mark.parametrize("part", ["deep/er", ".git", ".git/refs/heads", "gone/and/gone", "a.txt"])
@@ -370,7 +376,10 @@ def test_a_machine_without_git_still_has_places(shop: Path) -> None:
         f"from observer.projects import detect_place; print(detect_place({str(shop)!r}).branch)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], env={"PATH": "/nonexistent", "HOME": str(shop.parent)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", program],
+        env={"PATH": "/nonexistent", "HOME": str(shop.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.stdout.strip(), done.stderr) == ("main", "")

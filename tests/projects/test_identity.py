@@ -23,9 +23,13 @@ from observer.projects.worktree import normalise
 
 AT = 1_760_000_000_000
 SHOP = Place(
-    root="/h/shop", git=True, common_dir="/h/shop/.git", inode="1:10", remotes=("host/ana/shop",),
+    root="/h/shop",
+    git=True,
+    common_dir="/h/shop/.git",
+    inode="1:10",
+    remotes=("host/ana/shop",),
     root_commit="a" * 40,
-)  # fmt: skip
+)
 LOCAL = replace(SHOP, remotes=())
 NOTES = Place(root="/h/notes", inode="1:30")
 
@@ -98,31 +102,37 @@ def test_it_is_another_project(before: Place | Project, now: Place) -> None:
     assert match_project(now, [project]) is None
 
 
-@pytest.mark.parametrize(("before", "now"), [
-    pytest.param(NOTES, replace(NOTES, root="/h/jottings"), id="plain-folder-renamed"),
-    pytest.param(
-        replace(LOCAL, root_commit=""),
-        moved(LOCAL, "/h/x", root_commit=""),
-        id="repository-without-commits",
-    ),
-    pytest.param(LOCAL, moved(LOCAL, "/disk/shop", inode="2:77"), id="other-file-system"),
-    pytest.param(
-        SHOP, moved(LOCAL, "/disk/shop", inode="2:77"), id="other-file-system-remote-lost"
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        pytest.param(NOTES, replace(NOTES, root="/h/jottings"), id="plain-folder-renamed"),
+        pytest.param(
+            replace(LOCAL, root_commit=""),
+            moved(LOCAL, "/h/x", root_commit=""),
+            id="repository-without-commits",
+        ),
+        pytest.param(LOCAL, moved(LOCAL, "/disk/shop", inode="2:77"), id="other-file-system"),
+        pytest.param(
+            SHOP, moved(LOCAL, "/disk/shop", inode="2:77"), id="other-file-system-remote-lost"
+        ),
+    ],
+)
 def test_a_move_is_known_by_what_is_gone(before: Place, now: Place) -> None:
     project = known(before)
     assert match_project(now, [project], gone=frozenset({before.root})) is project
     assert match_project(now, [project]) is None
 
 
-@pytest.mark.parametrize("now", [
-    pytest.param(moved(SHOP, "/x/s", inode="2:77", remotes=("host/bo/shop",)), id="fork"),
-    pytest.param(
-        moved(SHOP, "/x/s", remotes=("host/bo/it",), root_commit="b" * 40),
-        id="inode-used-again",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "now",
+    [
+        pytest.param(moved(SHOP, "/x/s", inode="2:77", remotes=("host/bo/shop",)), id="fork"),
+        pytest.param(
+            moved(SHOP, "/x/s", remotes=("host/bo/it",), root_commit="b" * 40),
+            id="inode-used-again",
+        ),
+    ],
+)
 def test_what_is_gone_proves_nothing_against_other_evidence(now: Place) -> None:
     assert match_project(now, [known(SHOP)], gone=frozenset({SHOP.root})) is None
 
@@ -147,10 +157,16 @@ def test_of_several_the_first_remote_the_history_or_the_deepest_counts() -> None
 # --- enrich --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", [
-    SHOP, replace(SHOP, branch="topic", commit="c" * 40), replace(SHOP, remotes=()),
-    replace(SHOP, root_commit=""), replace(SHOP, remotes=("host/ana/shop", "host/upstream/shop")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "place",
+    [
+        SHOP,
+        replace(SHOP, branch="topic", commit="c" * 40),
+        replace(SHOP, remotes=()),
+        replace(SHOP, root_commit=""),
+        replace(SHOP, remotes=("host/ana/shop", "host/upstream/shop")),
+    ],
+)
 def test_nothing_new_is_the_same_object(place: Place) -> None:
     project, around = known(SHOP), known(NOTES)
     assert update_project(project, place) is project
@@ -202,17 +218,20 @@ def test_a_project_follows_from_root_and_time_and_its_folders_are_bounded() -> N
 # --- found ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("place", "name"), [
-    pytest.param(SHOP, "shop", id="work-tree"),
-    pytest.param(replace(SHOP, root="/h/shop-fix"), "shop", id="worktree"),
-    pytest.param(Place(root="/srv/n.git", git=True, common_dir="/srv/n.git"), "n", id="bare"),
-    pytest.param(
-        Place(root="/h/shop/lib", git=True, common_dir="/h/shop/.git/modules/vendored"),
-        "lib",
-        id="submodule",
-    ),
-    pytest.param(NOTES, "notes", id="plain"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        pytest.param(SHOP, "shop", id="work-tree"),
+        pytest.param(replace(SHOP, root="/h/shop-fix"), "shop", id="worktree"),
+        pytest.param(Place(root="/srv/n.git", git=True, common_dir="/srv/n.git"), "n", id="bare"),
+        pytest.param(
+            Place(root="/h/shop/lib", git=True, common_dir="/h/shop/.git/modules/vendored"),
+            "lib",
+            id="submodule",
+        ),
+        pytest.param(NOTES, "notes", id="plain"),
+    ],
+)
 def test_the_name_is_the_main_folder(place: Place, name: str) -> None:
     assert place_name(place) == name
 
@@ -220,36 +239,56 @@ def test_the_name_is_the_main_folder(place: Place, name: str) -> None:
 TOKEN = "ghp_" + "x" * 36
 
 
-@pytest.mark.parametrize("url", [
-    "git@github.com:ana/shop.git", "git@github.com:ana/shop", "github.com:ana/shop.git",
-    "git@GitHub.com:/ana/shop.git", "git@github.com:Ana/Shop.git", "https://github.com/ana/Shop",
-    "ssh://git@ssh.github.com:443/ana/shop.git", "git@[github.com:2222]:ana/shop.git",
-    "ssh://git@github.com/ana/shop.git", "ssh://git@github.com:22/ana/shop.git",
-    "ssh://git@github.com:2222/ana/shop", "git+ssh://git@github.com/ana/shop",
-    "git://github.com/ana/shop.git", "https://github.com/ana/shop.git",
-    "https://github.com/ana/shop/", "https://github.com//ana//shop.git/",
-    "HTTPS://GITHUB.COM/ana/shop", "https://github.com:443/ana/shop",
-    "http://github.com:80/ana/shop", f"https://ana:{TOKEN}@github.com/ana/shop.git",
-    f"https://{TOKEN}@github.com/ana/shop.git",
-    f"https://github.com/ana/shop.git?access_token={TOKEN}",
-    f"https://github.com/ana/shop#{TOKEN}",
-    "https://ana:p@ss@github.com/ana/shop.git", "https://ana:pa/ss@github.com/ana/shop.git",
-    "  https://github.com/ana/shop.git\n", "gcrypt::https://github.com/ana/shop.git",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "url",
+    [
+        "git@github.com:ana/shop.git",
+        "git@github.com:ana/shop",
+        "github.com:ana/shop.git",
+        "git@GitHub.com:/ana/shop.git",
+        "git@github.com:Ana/Shop.git",
+        "https://github.com/ana/Shop",
+        "ssh://git@ssh.github.com:443/ana/shop.git",
+        "git@[github.com:2222]:ana/shop.git",
+        "ssh://git@github.com/ana/shop.git",
+        "ssh://git@github.com:22/ana/shop.git",
+        "ssh://git@github.com:2222/ana/shop",
+        "git+ssh://git@github.com/ana/shop",
+        "git://github.com/ana/shop.git",
+        "https://github.com/ana/shop.git",
+        "https://github.com/ana/shop/",
+        "https://github.com//ana//shop.git/",
+        "HTTPS://GITHUB.COM/ana/shop",
+        "https://github.com:443/ana/shop",
+        "http://github.com:80/ana/shop",
+        f"https://ana:{TOKEN}@github.com/ana/shop.git",
+        f"https://{TOKEN}@github.com/ana/shop.git",
+        f"https://github.com/ana/shop.git?access_token={TOKEN}",
+        f"https://github.com/ana/shop#{TOKEN}",
+        "https://ana:p@ss@github.com/ana/shop.git",
+        "https://ana:pa/ss@github.com/ana/shop.git",
+        "  https://github.com/ana/shop.git\n",
+        "gcrypt::https://github.com/ana/shop.git",
+    ],
+)
 def test_one_remote_has_one_name(url: str, tmp_path: Path) -> None:
     assert normalise(url, base=str(tmp_path)) == "github.com/ana/shop"
 
 
-@pytest.mark.parametrize(("url", "name"), [
-    pytest.param("https://git.corp:8443/o/n", "git.corp:8443/o/n", id="own-port"),
-    pytest.param("ssh://git@[::1]:22/o/n.git", "::1/o/n", id="ipv6"),
-    pytest.param("git@[::1]:o/n.git", "::1/o/n", id="ipv6-scp"),
-    pytest.param("https://host/Owner/Name", "host/Owner/Name", id="path-keeps-case"),
-    pytest.param("git@host:a/b/c/n.git", "host/a/b/c/n", id="sub-groups"),
-    pytest.param("https://host/.git", "host/.git", id="nothing-but-the-ending"),
-    pytest.param("https://host", "host", id="host-only"),
-    pytest.param("ext::sh -c whatever", "", id="command"), pytest.param("", "", id="empty"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        pytest.param("https://git.corp:8443/o/n", "git.corp:8443/o/n", id="own-port"),
+        pytest.param("ssh://git@[::1]:22/o/n.git", "::1/o/n", id="ipv6"),
+        pytest.param("git@[::1]:o/n.git", "::1/o/n", id="ipv6-scp"),
+        pytest.param("https://host/Owner/Name", "host/Owner/Name", id="path-keeps-case"),
+        pytest.param("git@host:a/b/c/n.git", "host/a/b/c/n", id="sub-groups"),
+        pytest.param("https://host/.git", "host/.git", id="nothing-but-the-ending"),
+        pytest.param("https://host", "host", id="host-only"),
+        pytest.param("ext::sh -c whatever", "", id="command"),
+        pytest.param("", "", id="empty"),
+    ],
+)
 def test_odd_remotes(url: str, name: str, tmp_path: Path) -> None:
     assert normalise(url, base=str(tmp_path)) == name
 
@@ -277,26 +316,38 @@ def test_any_text_has_a_name_or_none(url: str) -> None:
         assert "\0" in url
 
 
-@pytest.mark.parametrize(("folder", "here"), [
-    (r"C:\Users\ana\mill", "/mnt/c/Users/ana/mill"),
-    ("c:/Users/ana/mill/", "/mnt/c/Users/ana/mill"),
-    ("/mnt/c/Users/ana/mill", "/mnt/c/Users/ana/mill"),
-    ("/c/Users/ana/mill", "/mnt/c/Users/ana/mill"),
-    ("/cygdrive/c/Users/ana/mill", "/mnt/c/Users/ana/mill"),
-    (r"\\wsl$\Ubuntu\home\ana\mill", "/home/ana/mill"),
-    (r"\\wsl.localhost\Debian\home\ana\mill", "/home/ana/mill"),
-    ("//wsl.localhost/Debian/home/ana/mill", "/home/ana/mill"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("folder", "here"),
+    [
+        (r"C:\Users\ana\mill", "/mnt/c/Users/ana/mill"),
+        ("c:/Users/ana/mill/", "/mnt/c/Users/ana/mill"),
+        ("/mnt/c/Users/ana/mill", "/mnt/c/Users/ana/mill"),
+        ("/c/Users/ana/mill", "/mnt/c/Users/ana/mill"),
+        ("/cygdrive/c/Users/ana/mill", "/mnt/c/Users/ana/mill"),
+        (r"\\wsl$\Ubuntu\home\ana\mill", "/home/ana/mill"),
+        (r"\\wsl.localhost\Debian\home\ana\mill", "/home/ana/mill"),
+        ("//wsl.localhost/Debian/home/ana/mill", "/home/ana/mill"),
+    ],
+)
 def test_a_folder_of_windows_or_of_wsl_has_one_spelling(folder: str, here: str) -> None:
     assert local_spelling(folder) == here
 
 
-@pytest.mark.parametrize(("path", "here"), [
-    (r"C:\Users\ana\mill\a.py", "/mnt/c/Users/ana/mill/a.py"), ("d:/mill/a.py", "/mnt/d/mill/a.py"),
-    ("/c:/mill/a.py", "/mnt/c/mill/a.py"), (r"\\wsl$\Ubuntu\home\ana\mill", "/home/ana/mill"),
-    ("//wsl.localhost/Ubuntu/home/ana/mill", "/home/ana/mill"), ("/c/mill/a.py", "/c/mill/a.py"),
-    ("/mnt/c/mill", "/mnt/c/mill"), ("src/a.py", "src/a.py"), ("C:a.py", "C:a.py"), ("", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "here"),
+    [
+        (r"C:\Users\ana\mill\a.py", "/mnt/c/Users/ana/mill/a.py"),
+        ("d:/mill/a.py", "/mnt/d/mill/a.py"),
+        ("/c:/mill/a.py", "/mnt/c/mill/a.py"),
+        (r"\\wsl$\Ubuntu\home\ana\mill", "/home/ana/mill"),
+        ("//wsl.localhost/Ubuntu/home/ana/mill", "/home/ana/mill"),
+        ("/c/mill/a.py", "/c/mill/a.py"),
+        ("/mnt/c/mill", "/mnt/c/mill"),
+        ("src/a.py", "src/a.py"),
+        ("C:a.py", "C:a.py"),
+        ("", ""),
+    ],
+)
 def test_what_only_windows_spells_so_is_spelled_as_here(path: str, here: str) -> None:
     assert from_windows(path) == here
 
@@ -306,11 +357,17 @@ def test_windows_knows_no_case() -> None:
     assert not is_same_or_inside("/home/ana/MILL", "/home/ana/mill")
 
 
-@pytest.mark.parametrize(("folder", "roots", "root"), [
-    ("/home/bo/mill", (), "/home/bo/mill"),
-    ("/home/bo/mill/src", ("/home/bo/mill",), "/home/bo/mill"),
-    ("/home/bo/mill/.claude/worktrees/oil", (), "/home/bo/mill"), ("/home/bo/.cache/mill", (), ""),
-    ("/mnt/c/Users/bo", (), ""), ("/Users/bo", (), ""), ("mill", (), ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("folder", "roots", "root"),
+    [
+        ("/home/bo/mill", (), "/home/bo/mill"),
+        ("/home/bo/mill/src", ("/home/bo/mill",), "/home/bo/mill"),
+        ("/home/bo/mill/.claude/worktrees/oil", (), "/home/bo/mill"),
+        ("/home/bo/.cache/mill", (), ""),
+        ("/mnt/c/Users/bo", (), ""),
+        ("/Users/bo", (), ""),
+        ("mill", (), ""),
+    ],
+)
 def test_a_missing_folder_is_its_project(folder: str, roots: tuple[str, ...], root: str) -> None:
     assert gone_root(folder, roots) == root

@@ -23,14 +23,17 @@ def shop(tmp_path: Path, git: Git) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("words", [
-    pytest.param(["commit", "-q", "--allow-empty", "-m", "third"], id="commit"),
-    pytest.param(["commit", "-q", "--amend", "--allow-empty", "-m", "other"], id="amend"),
-    pytest.param(["checkout", "-q", "-b", "topic"], id="branch"),
-    pytest.param(["checkout", "-q", "--detach"], id="detach"),
-    pytest.param(["branch", "-m", "trunk"], id="renamed-branch"),
-    pytest.param(["remote", "add", "origin", "https://host/o/n"], id="remote"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["commit", "-q", "--allow-empty", "-m", "third"], id="commit"),
+        pytest.param(["commit", "-q", "--amend", "--allow-empty", "-m", "other"], id="amend"),
+        pytest.param(["checkout", "-q", "-b", "topic"], id="branch"),
+        pytest.param(["checkout", "-q", "--detach"], id="detach"),
+        pytest.param(["branch", "-m", "trunk"], id="renamed-branch"),
+        pytest.param(["remote", "add", "origin", "https://host/o/n"], id="remote"),
+    ],
+)
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_change_is_seen_at_once(shop: Path, git: Git, words: list[str], *, packed: bool) -> None:
     if packed:
@@ -105,38 +108,55 @@ def event(body: AnyBody, **fields: object) -> Event:
     return Event(**{"id": "e", "at_ms": 1, "client": "claude-code", "body": body} | fields)
 
 
-@pytest.mark.parametrize("body", [
-    pytest.param(lambda path: FileWrite(path=path), id="write"),
-    pytest.param(lambda path: FileRead(paths=(path, "/else")), id="read"),
-    pytest.param(lambda path: Intent(tool="Edit", of=FileWrite(path=path)), id="intent"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(lambda path: FileWrite(path=path), id="write"),
+        pytest.param(lambda path: FileRead(paths=(path, "/else")), id="read"),
+        pytest.param(lambda path: Intent(tool="Edit", of=FileWrite(path=path)), id="intent"),
+    ],
+)
 @pytest.mark.parametrize("path", ["{shop}/x.py", "{shop}/new/deep/x.py", "../shop/a/../x.py"])
 def test_a_file_is_of_its_work_tree(shop: Path, body: Callable[[str], AnyBody], path: str) -> None:
     cwd = str(shop.parent / "elsewhere")
     assert event_folder(event(body(path.format(shop=shop)), cwd=cwd)) == str(shop)
 
 
-@pytest.mark.parametrize("body", [
-    pytest.param(FileWrite(path="/elsewhere/x.py"), id="outside-any-work-tree"),
-    pytest.param(FileWrite(path="x.py"), id="relative"),
-    pytest.param(FileWrite(path=""), id="no-path"), pytest.param(FileRead(paths=()), id="no-paths"),
-    pytest.param(FileWrite(path="/\0/x.py"), id="nul"),
-    pytest.param(FileWrite(path="/\ud800/x.py"), id="surrogate"),
-    pytest.param(FileWrite(path="//x.py"), id="double-slash"),
-    pytest.param(Command(command="ls /work"), id="command"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(FileWrite(path="/elsewhere/x.py"), id="outside-any-work-tree"),
+        pytest.param(FileWrite(path="x.py"), id="relative"),
+        pytest.param(FileWrite(path=""), id="no-path"),
+        pytest.param(FileRead(paths=()), id="no-paths"),
+        pytest.param(FileWrite(path="/\0/x.py"), id="nul"),
+        pytest.param(FileWrite(path="/\ud800/x.py"), id="surrogate"),
+        pytest.param(FileWrite(path="//x.py"), id="double-slash"),
+        pytest.param(Command(command="ls /work"), id="command"),
+    ],
+)
 def test_all_else_counts_where_the_client_is(body: AnyBody, tmp_path: Path) -> None:
     assert event_folder(event(body, cwd=str(tmp_path), roots=("/r",))) == str(tmp_path)
 
 
-@pytest.mark.parametrize(("command", "below"), [
-    ("cd shop && pytest -q", True), ("set -e; cd ./shop/deep/er; make test", True),
-    ("export CI=1 && cd {home} && cd shop && pytest", True),
-    ("(cd shop && pytest) | tail -3", True), ("git -C shop commit -m 'Add x'", True),
-    ("npm --prefix shop test", True), ("cd {home}/shop/ && pytest", True),
-    ("pytest shop/tests", False), ("pytest; cd shop", False), ("cd $DIR && pytest", False),
-    ("cd elsewhere && pytest", False), ("cd ../.. && pytest", False), ("cd", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "below"),
+    [
+        ("cd shop && pytest -q", True),
+        ("set -e; cd ./shop/deep/er; make test", True),
+        ("export CI=1 && cd {home} && cd shop && pytest", True),
+        ("(cd shop && pytest) | tail -3", True),
+        ("git -C shop commit -m 'Add x'", True),
+        ("npm --prefix shop test", True),
+        ("cd {home}/shop/ && pytest", True),
+        ("pytest shop/tests", False),
+        ("pytest; cd shop", False),
+        ("cd $DIR && pytest", False),
+        ("cd elsewhere && pytest", False),
+        ("cd ../.. && pytest", False),
+        ("cd", False),
+    ],
+)
 def test_a_command_counts_where_it_goes(shop: Path, command: str, *, below: bool) -> None:
     line = Command(command=command.format(home=shop.parent))
     folder = event_folder(event(line, cwd=str(shop.parent)))
@@ -149,12 +169,18 @@ def test_a_command_beside_the_client_counts_where_that_is(shop: Path) -> None:
     assert event_folder(event(Command(command="cd ../shop && make"), cwd=here)) == here
 
 
-@pytest.mark.parametrize(("client", "cwd", "roots", "folder"), [
-    ("claude-code", "/a", ("/r",), "/a"), ("claude-code", "", ("/r", "/s"), "/r"),
-    ("claude-code", "", (), ""), ("cursor", "/home/ana/.cursor", ("/r", "/s"), "/r"),
-    ("cursor", "/s/sub", ("/r", "/s"), "/s/sub"), ("cursor", "/rest", ("/r",), "/r"),
-    ("cursor", "/a", (), "/a"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("client", "cwd", "roots", "folder"),
+    [
+        ("claude-code", "/a", ("/r",), "/a"),
+        ("claude-code", "", ("/r", "/s"), "/r"),
+        ("claude-code", "", (), ""),
+        ("cursor", "/home/ana/.cursor", ("/r", "/s"), "/r"),
+        ("cursor", "/s/sub", ("/r", "/s"), "/s/sub"),
+        ("cursor", "/rest", ("/r",), "/r"),
+        ("cursor", "/a", (), "/a"),
+    ],
+)
 def test_the_client_folder(client: str, cwd: str, roots: tuple[str, ...], folder: str) -> None:
     happening = event(Command(command="ls"), client=client, cwd=cwd, roots=roots)
     assert event_folder(happening) == folder

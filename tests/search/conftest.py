@@ -56,10 +56,15 @@ def an_item(seq: int = 1, **fields: Any) -> Item:
     """An observation of an hour ago per `seq`, newest first; unlike any other."""
     at_ms = NOW_MS - seq * 3_600_000
     item = Item(
-        id=item_id(seq), uuid=item_uuid(f"event-{seq}", at_ms), kind="observation", type="command",
-        title=f"Happening {chr(96 + seq % 26) * 3}", project_id=HERE, created_ms=at_ms,
+        id=item_id(seq),
+        uuid=item_uuid(f"event-{seq}", at_ms),
+        kind="observation",
+        type="command",
+        title=f"Happening {chr(96 + seq % 26) * 3}",
+        project_id=HERE,
+        created_ms=at_ms,
         updated_ms=at_ms,
-    )  # fmt: skip
+    )
     return msgspec.structs.replace(item, **fields)
 
 

@@ -138,9 +138,13 @@ def test_other_projects_stay_out_and_notes_of_none_count_half(filled: Filled) ->
 
 def a_summary(seq: int, session_id: int | None, **fields: Any) -> Item:
     return an_item(
-        seq, kind="summary", type="summary", session_id=session_id,
-        summary=SummaryFields(request=f"Request number {seq}"), **fields,
-    )  # fmt: skip
+        seq,
+        kind="summary",
+        type="summary",
+        session_id=session_id,
+        summary=SummaryFields(request=f"Request number {seq}"),
+        **fields,
+    )
 
 
 def test_the_newest_finished_summaries_are_packed(store: SqliteStore, filled: Filled) -> None:
@@ -398,12 +402,15 @@ def test_what_may_not_be_shown_is_not_counted(store: SqliteStore, filled: Filled
 REST = "Nobody may stay logged in for longer."
 
 
-@pytest.mark.parametrize(("fields", "content"), [
-    pytest.param({"narrative": "Login by cookie"}, "", id="title-as-narrative"),
-    pytest.param({"narrative": "Login by cookie."}, "", id="but-for-a-stop"),
-    pytest.param({"narrative": f"Login by cookie.\n{REST}"}, REST, id="title-then-more"),
-    pytest.param({"facts": ("Login by cookie",)}, "", id="title-as-fact"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fields", "content"),
+    [
+        pytest.param({"narrative": "Login by cookie"}, "", id="title-as-narrative"),
+        pytest.param({"narrative": "Login by cookie."}, "", id="but-for-a-stop"),
+        pytest.param({"narrative": f"Login by cookie.\n{REST}"}, REST, id="title-then-more"),
+        pytest.param({"facts": ("Login by cookie",)}, "", id="title-as-fact"),
+    ],
+)
 def test_a_title_is_not_paid_for_again(
     filled: Filled, fields: dict[str, Any], content: str
 ) -> None:

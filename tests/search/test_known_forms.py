@@ -31,9 +31,13 @@ def a_pair(
     failed: str, worked: str, error: str = "", *, reason: Reason = "usage", folder: str = ""
 ) -> Alternative:
     return Alternative(
-        failed=a_form(failed, folder), worked=a_form(worked), origin=ORIGIN, reason=reason,
-        error=error, times=1,
-    )  # fmt: skip
+        failed=a_form(failed, folder),
+        worked=a_form(worked),
+        origin=ORIGIN,
+        reason=reason,
+        error=error,
+        times=1,
+    )
 
 
 WRAPPED = a_pair("wrap bun test", "bun test", "error: unrecognized subcommand 'bun'")
@@ -93,9 +97,15 @@ def test_its_item_is_the_one_that_tells_of_the_form() -> None:
 
 def ran(title: str, *, number: int = 1, category: str = "", line: str = "") -> Item:
     return Item(
-        id=number, uuid=f"u{number}", kind="observation", type="command", title=title,
-        category=category, created_ms=number, facts=(f"$ {line or title}",),
-    )  # fmt: skip
+        id=number,
+        uuid=f"u{number}",
+        kind="observation",
+        type="command",
+        title=title,
+        category=category,
+        created_ms=number,
+        facts=(f"$ {line or title}",),
+    )
 
 
 @pytest.mark.parametrize(("title", "expected"), [

@@ -138,14 +138,17 @@ def test_an_abbreviated_hash_is_the_beginning_of_a_word(
     assert plan(text).prefixes == prefixes
 
 
-@pytest.mark.parametrize(("text", "expression", "words", "prefixes"), [
-    pytest.param("login page", "", ("login", "page"), (), id="prose"),
-    pytest.param(
-        "login NOT OAuth", '("login" NOT "OAuth")', ("login",), (), id="excluded-words-out"
-    ),
-    pytest.param("auth* AND b", '("auth" * AND "b")', ("auth", "b"), ("auth",), id="prefix"),
-    pytest.param('"a b"', '"a b"', ("b",), (), id="phrase"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "expression", "words", "prefixes"),
+    [
+        pytest.param("login page", "", ("login", "page"), (), id="prose"),
+        pytest.param(
+            "login NOT OAuth", '("login" NOT "OAuth")', ("login",), (), id="excluded-words-out"
+        ),
+        pytest.param("auth* AND b", '("auth" * AND "b")', ("auth", "b"), ("auth",), id="prefix"),
+        pytest.param('"a b"', '"a b"', ("b",), (), id="phrase"),
+    ],
+)
 def test_operators_are_taken_at_their_word(
     text: str, expression: str, words: tuple[str, ...], prefixes: tuple[str, ...]
 ) -> None:

@@ -66,13 +66,16 @@ def test_a_query_is_doubted_by_what_no_item_holds(filled: Filled, text: str, dou
     assert doubt_of(sources.view, query, found) == pytest.approx(doubt)
 
 
-@pytest.mark.parametrize(("semantic", "crowding", "doubt", "factors"), [
-    pytest.param(
-        [0.5] * 3, [0.2, 0, -0.2], 0.5, [1 - CROWDED / 5, 1, 1 + CROWDED / 5], id="less, more"
-    ),
-    pytest.param([0.5], [0.4], 0, [1], id="words find what is meant"),
-    pytest.param([0, 0.01], [0.4, 0.4], 1, [0, 0], id="no less than nothing"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("semantic", "crowding", "doubt", "factors"),
+    [
+        pytest.param(
+            [0.5] * 3, [0.2, 0, -0.2], 0.5, [1 - CROWDED / 5, 1, 1 + CROWDED / 5], id="less, more"
+        ),
+        pytest.param([0.5], [0.4], 0, [1], id="words find what is meant"),
+        pytest.param([0, 0.01], [0.4, 0.4], 1, [0, 0], id="no less than nothing"),
+    ],
+)
 def test_meaning_counts_less_in_a_crowd_and_more_alone(
     semantic: list[float], crowding: list[float], doubt: float, factors: list[float]
 ) -> None:
@@ -243,9 +246,13 @@ def test_a_word_is_held_whole_where_no_letter_digit_or_underscore_is_beside_it(
 
 
 SHOP = Project(
-    id=2, uuid="u-2", name="shop", roots=("/home/ana/shop",), remotes=("example.org/ana/shop",),
+    id=2,
+    uuid="u-2",
+    name="shop",
+    roots=("/home/ana/shop",),
+    remotes=("example.org/ana/shop",),
     earlier_names=("store",),
-)  # fmt: skip
+)
 INNER = Project(id=3, uuid="u-3", name="Shop", roots=("/home/ana/shop/api",))
 OTHER = Project(id=4, uuid="u-4", name="other")
 TWIN = Project(id=5, uuid="u-5", name="other", roots=("/srv/other",))

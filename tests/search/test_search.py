@@ -616,9 +616,12 @@ def test_a_time_that_is_given_is_not_read_from_the_words(filled: Filled) -> None
 
 def test_weak_hits_are_left_out_and_counted(filled: Filled) -> None:
     sources = filled(
-        "the login cookie expires soon", "login cookie expires", "a cookie recipe for many guests",
-        "cookie jar", *(f"thing {letter}" for letter in "abcdefgh"),
-    )  # fmt: skip
+        "the login cookie expires soon",
+        "login cookie expires",
+        "a cookie recipe for many guests",
+        "cookie jar",
+        *(f"thing {letter}" for letter in "abcdefgh"),
+    )
     found = run(sources, "login cookie expires soon")
     assert len(found.hits) == 4
     strong = found.above_floor()

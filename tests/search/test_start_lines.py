@@ -363,13 +363,20 @@ def test_a_session_that_committed_last_is_named_by_its_work(shop: Shop) -> None:
     assert shop.said("earlier turn") == []
 
 
-@pytest.mark.parametrize(("reply", "shown"), [
-    pytest.param("All is well.\n\n## Done\n\n1. `total` rounds. So.", "1. `total` rounds. So.",
-     id="names"),
-    pytest.param("All 12/12 tests pass.", "changed cart.py; All 12/12 tests pass.",
-     id="names nothing"),
-    pytest.param(f"It {'is so ' * 25}now. See `a`.", "It is so is so is", id="long"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [
+        pytest.param(
+            "All is well.\n\n## Done\n\n1. `total` rounds. So.",
+            "1. `total` rounds. So.",
+            id="names",
+        ),
+        pytest.param(
+            "All 12/12 tests pass.", "changed cart.py; All 12/12 tests pass.", id="names nothing"
+        ),
+        pytest.param(f"It {'is so ' * 25}now. See `a`.", "It is so is so is", id="long"),
+    ],
+)
 def test_a_reply_is_shown_from_where_it_names_something(shop: Shop, reply: str, shown: str) -> None:
     shop.post(ROUND)
     shop.save("cart.py")
@@ -396,10 +403,13 @@ def test_a_line_does_not_end_behind_what_announces_the_next(shop: Shop) -> None:
     assert "→" not in shop.said("last session")[0]
 
 
-@pytest.mark.parametrize(("bodies", "how"), [
-    pytest.param((), "broke off", id="silent"),
-    pytest.param((Reply(text="It rounds half even."),), "idle", id="answered"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("bodies", "how"),
+    [
+        pytest.param((), "broke off", id="silent"),
+        pytest.param((Reply(text="It rounds half even."),), "idle", id="answered"),
+    ],
+)
 def test_a_session_that_waits_for_its_person_did_not_break_off(
     shop: Shop, bodies: tuple[AnyBody, ...], how: str
 ) -> None:

@@ -33,9 +33,13 @@ def add(store: SqliteStore) -> Callable[..., None]:
     def add(number: int, **known: Any) -> None:
         fields = {name: known.pop(name, ()) for name in ("files_read", "files_modified")}
         session = Session(
-            id=number, external=f"s{number}", client="claude-code", project_id=HERE, last_ms=number,
+            id=number,
+            external=f"s{number}",
+            client="claude-code",
+            project_id=HERE,
+            last_ms=number,
             state=session_state.encode(SessionState(**known)),
-        )  # fmt: skip
+        )
         summary = an_item(number, kind="summary", type="summary", session_id=number, **fields)
         summary = replace(summary, id=item_id(number, "summary"))
         with store.write() as writer:
@@ -119,42 +123,45 @@ def test_files_elsewhere_and_lock_files_are_left_out(
     assert files(store) == ["a.py"]
 
 
-@pytest.mark.parametrize(("ran", "chosen"), [
-    pytest.param(
-        {"pytest -q": PASSED, "ruff check .": PASSED}, ["pytest -q", "ruff check ."], id="kinds"
-    ),
-    pytest.param(
-        {
-            "pytest -q tests/a": PASSED,
-            "pytest -q": CommandState(ok=True, is_check=True, runs=5),
-        },
-        ["pytest -q"],
-        id="most used",
-    ),
-    pytest.param({"pytest a.py": PASSED, "pytest": PASSED}, ["pytest"], id="wider"),
-    pytest.param({"pytest -q": CommandState(ok=False, is_check=True)}, [], id="failed"),
-    pytest.param({"git push": PASSED, "python app.py": PASSED}, [], id="no checks"),
-    pytest.param(
-        {"go test ./... && go vet ./...": PASSED, "go test ./...": PASSED},
-        ["go test ./...", "go test ./... && go vet ./..."],
-        id="only where it adds",
-    ),
-    pytest.param(
-        {
-            "go test ./... && go vet ./...": PASSED,
-            "go test ./...": PASSED,
-            "go vet ./...": PASSED,
-        },
-        ["go test ./...", "go vet ./..."],
-        id="adds nothing",
-    ),
-    pytest.param({"cd web && npm test": PASSED}, ["cd web && npm test"], id="folder"),
-    pytest.param({"npm test (in web)": PASSED}, ["npm test (in web)"], id="below"),
-    pytest.param({"pytest " + "x" * 120: PASSED}, [], id="too long"),
-    pytest.param(
-        {"black .": PASSED, "black --check .": PASSED}, ["black --check ."], id="no formatter"
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ran", "chosen"),
+    [
+        pytest.param(
+            {"pytest -q": PASSED, "ruff check .": PASSED}, ["pytest -q", "ruff check ."], id="kinds"
+        ),
+        pytest.param(
+            {
+                "pytest -q tests/a": PASSED,
+                "pytest -q": CommandState(ok=True, is_check=True, runs=5),
+            },
+            ["pytest -q"],
+            id="most used",
+        ),
+        pytest.param({"pytest a.py": PASSED, "pytest": PASSED}, ["pytest"], id="wider"),
+        pytest.param({"pytest -q": CommandState(ok=False, is_check=True)}, [], id="failed"),
+        pytest.param({"git push": PASSED, "python app.py": PASSED}, [], id="no checks"),
+        pytest.param(
+            {"go test ./... && go vet ./...": PASSED, "go test ./...": PASSED},
+            ["go test ./...", "go test ./... && go vet ./..."],
+            id="only where it adds",
+        ),
+        pytest.param(
+            {
+                "go test ./... && go vet ./...": PASSED,
+                "go test ./...": PASSED,
+                "go vet ./...": PASSED,
+            },
+            ["go test ./...", "go vet ./..."],
+            id="adds nothing",
+        ),
+        pytest.param({"cd web && npm test": PASSED}, ["cd web && npm test"], id="folder"),
+        pytest.param({"npm test (in web)": PASSED}, ["npm test (in web)"], id="below"),
+        pytest.param({"pytest " + "x" * 120: PASSED}, [], id="too long"),
+        pytest.param(
+            {"black .": PASSED, "black --check .": PASSED}, ["black --check ."], id="no formatter"
+        ),
+    ],
+)
 def test_of_each_kind_of_check_the_one_that_works_is_chosen(
     store: SqliteStore, add: Callable[..., None], ran: Mapping[str, CommandState], chosen: list[str]
 ) -> None:
@@ -163,15 +170,18 @@ def test_of_each_kind_of_check_the_one_that_works_is_chosen(
     assert len(chosen) <= MOST_CHECKS
 
 
-@pytest.mark.parametrize(("paths", "shown"), [
-    pytest.param([], "", id="none"),
-    pytest.param(["README.md", "a.py"], "README.md a.py", id="root"),
-    pytest.param(["src/a.py", "x.py", "src/b.py"], "src: a.py b.py · x.py", id="folders"),
-    pytest.param(
-        ["web/x/index.ts", "web/y/index.ts"], "web: x/index.ts y/index.ts", id="same name"
-    ),
-    pytest.param(["x/index.ts", "index.ts"], "x/index.ts index.ts", id="at the root"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("paths", "shown"),
+    [
+        pytest.param([], "", id="none"),
+        pytest.param(["README.md", "a.py"], "README.md a.py", id="root"),
+        pytest.param(["src/a.py", "x.py", "src/b.py"], "src: a.py b.py · x.py", id="folders"),
+        pytest.param(
+            ["web/x/index.ts", "web/y/index.ts"], "web: x/index.ts y/index.ts", id="same name"
+        ),
+        pytest.param(["x/index.ts", "index.ts"], "x/index.ts index.ts", id="at the root"),
+    ],
+)
 def test_files_are_shown_folder_by_folder(paths: list[str], shown: str) -> None:
     assert dense(paths) == shown
 

@@ -203,13 +203,18 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("name", "texts", "said"), [
-    *(pytest.param("auth__py", (LOGIN, OTHER, text), said, id=case)
-      for case, (text, said) in CASES.items()),
-    pytest.param("auth__py", (LOGIN, METHOD, METHOD.replace("= 3", "= 4")), [], id="class"),
-    pytest.param("notes__txt", ("1\n", "2\n", "3\n"), [("changed", "notes.txt")], id="text"),
-    pytest.param("a__bin", ("a\0b", "a\0c", "a\0d"), [("changed", "a.bin")], id="binary"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "texts", "said"),
+    [
+        *(
+            pytest.param("auth__py", (LOGIN, OTHER, text), said, id=case)
+            for case, (text, said) in CASES.items()
+        ),
+        pytest.param("auth__py", (LOGIN, METHOD, METHOD.replace("= 3", "= 4")), [], id="class"),
+        pytest.param("notes__txt", ("1\n", "2\n", "3\n"), [("changed", "notes.txt")], id="text"),
+        pytest.param("a__bin", ("a\0b", "a\0c", "a\0d"), [("changed", "a.bin")], id="binary"),
+    ],
+)
 def test_what_became_of_what_a_commit_changed_is_said(
     story: Story, name: str, texts: tuple[str, str, str | None], said: list[tuple[str, str]]
 ) -> None:
@@ -313,10 +318,14 @@ def test_uncommitted_work_of_another_branch_is_not_here(story: Story) -> None:
 
 
 @pytest.mark.parametrize("is_seen", [True, False], ids=["seen before", "seen after"])
-@pytest.mark.parametrize("words", [
-    pytest.param("checkout -b topic", id="begun"), pytest.param("checkout older", id="switched"),
-    pytest.param("branch -m topic", id="renamed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param("checkout -b topic", id="begun"),
+        pytest.param("checkout older", id="switched"),
+        pytest.param("branch -m topic", id="renamed"),
+    ],
+)
 def test_uncommitted_work_goes_along_to_another_branch(
     story: Story, words: str, *, is_seen: bool
 ) -> None:
@@ -516,11 +525,15 @@ def ran(story: Story, *commands: str, session: str = "s") -> None:
 
 @pytest.mark.parametrize("is_seen", [True, False], ids=["seen before", "seen after"])
 @pytest.mark.parametrize("session", ["s", "of a shell", ""], ids=["agent", "person", "nobody"])
-@pytest.mark.parametrize("commands", [
-    pytest.param(["checkout -- ."], id="checkout"),
-    pytest.param(["checkout auth.py"], id="checkout of a file"),
-    pytest.param(["restore ."], id="restore"), pytest.param(["reset --hard"], id="reset"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "commands",
+    [
+        pytest.param(["checkout -- ."], id="checkout"),
+        pytest.param(["checkout auth.py"], id="checkout of a file"),
+        pytest.param(["restore ."], id="restore"),
+        pytest.param(["reset --hard"], id="reset"),
+    ],
+)
 def test_it_is_reverted(story: Story, commands: list[str], *, session: str, is_seen: bool) -> None:
     story.commit(auth__py=LOGIN)
     written = story.wrote("auth.py", OTHER)

@@ -73,12 +73,17 @@ def changes(store: Store, *, after: int = 0, model: str = "m") -> list[ItemChang
         pytest.param(recorded(1), recorded(2), True, id="different"),
         pytest.param(recorded(1), recorded(1), False, id="same-id"),
         pytest.param(recorded(1, dedup="d"), recorded(2, dedup="d"), False, id="same-happening"),
-        pytest.param(recorded(1, dedup="d"), recorded(2, dedup="d", project_id=2), True,
-            id="in-two-projects"),
-        pytest.param(recorded(1, dedup=f"a{'d' * 20}"), recorded(2, dedup=f"b{'d' * 20}"), True,
-            id="same-end"),
+        pytest.param(
+            recorded(1, dedup="d"), recorded(2, dedup="d", project_id=2), True, id="in-two-projects"
+        ),
+        pytest.param(
+            recorded(1, dedup=f"a{'d' * 20}"),
+            recorded(2, dedup=f"b{'d' * 20}"),
+            True,
+            id="same-end",
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_event_comes_back_as_it_was_stored_but_a_known_one_is_not_stored_twice(
     store: Store, first: Recorded, second: Recorded, *, stored: bool
 ) -> None:

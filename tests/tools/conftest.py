@@ -57,23 +57,43 @@ OTHER = Project(id=3, uuid="0195a000-0000-7000-8000-000000000003", name="other")
 SESSION = Session(id=14, external="session-abc", client="claude-code", project_id=2, status="ended")
 
 ITEMS = (
-    an_item(10, "Read auth.ts", type="file-read", files_read=("src/auth.ts",),
-            narrative="Read auth.ts to understand its structure"),
+    an_item(
+        10,
+        "Read auth.ts",
+        type="file-read",
+        files_read=("src/auth.ts",),
+        narrative="Read auth.ts to understand its structure",
+    ),
     an_item(11, "npm test", type="command", narrative="47 tests passed", facts=("exit code 0",)),
-    an_item(12, "Modified auth.ts", subtitle="edit src/auth.ts", session_id=14, discovery_tokens=28,
-            narrative="JWT middleware in verify(): 45 lines", concepts=("security", "middleware"),
-            facts=("verify(): +45 -3", "new import jose"),
-            files_modified=("src/auth.ts", "src/routes.ts")),
-    an_item(13, "Use JWT", kind="note", type="decision",
-            narrative="JWT, as the API must be stateless"),
+    an_item(
+        12,
+        "Modified auth.ts",
+        subtitle="edit src/auth.ts",
+        session_id=14,
+        discovery_tokens=28,
+        narrative="JWT middleware in verify(): 45 lines",
+        concepts=("security", "middleware"),
+        facts=("verify(): +45 -3", "new import jose"),
+        files_modified=("src/auth.ts", "src/routes.ts"),
+    ),
+    an_item(
+        13, "Use JWT", kind="note", type="decision", narrative="JWT, as the API must be stateless"
+    ),
     an_item(14, "Modified routes.ts", narrative="jwt on every route", session_id=14),
     an_item(16, "JWT elsewhere", project_id=3),
-)  # fmt: skip
+)
 SUMMARY = replace(
-    an_item(14, "JWT login", kind="summary", type="summary", session_id=14,
-            summary=SummaryFields(request="add JWT login", completed="Modified auth.ts")),
-    id=item_id(14, "summary"), uuid=item_uuid("s14", NOW_MS - 86 * MINUTE_MS, "summary"),
-)  # fmt: skip
+    an_item(
+        14,
+        "JWT login",
+        kind="summary",
+        type="summary",
+        session_id=14,
+        summary=SummaryFields(request="add JWT login", completed="Modified auth.ts"),
+    ),
+    id=item_id(14, "summary"),
+    uuid=item_uuid("s14", NOW_MS - 86 * MINUTE_MS, "summary"),
+)
 
 
 @pytest.fixture

@@ -352,13 +352,27 @@ def test_work_is_resumed_with_the_last_summaries_and_the_context(documents: Docu
 
 
 SESSION = Session(
-    id=14, external="abc", client="codex", project_id=2, status="ended", branch="main",
-    started_ms=AT_MS, last_ms=AT_MS + 300_000, prompts=1, events=9, first_prompt="add a login",
-)  # fmt: skip
+    id=14,
+    external="abc",
+    client="codex",
+    project_id=2,
+    status="ended",
+    branch="main",
+    started_ms=AT_MS,
+    last_ms=AT_MS + 300_000,
+    prompts=1,
+    events=9,
+    first_prompt="add a login",
+)
 SUMMARY = Item(
-    id=57, uuid="s", kind="summary", type="summary", title="Add a login", created_ms=AT_MS,
+    id=57,
+    uuid="s",
+    kind="summary",
+    type="summary",
+    title="Add a login",
+    created_ms=AT_MS,
     summary=SummaryFields(request="add a login", completed="Wrote it.", learned="Much."),
-)  # fmt: skip
+)
 LOGGED_IN = Item(
     id=60, uuid="c", kind="observation", type="commit", title="Log in", created_ms=AT_MS
 )
@@ -442,8 +456,12 @@ def test_the_work_of_a_sub_agent_stands_under_its_delegation() -> None:
     assert "sub-agents in sessions s21" in lines
     shown = [line.partition(" · ")[0] for line in lines if line.lstrip()[:1] == "#"]
     assert shown == [
-        "#1 delegation", "  #3 command", "#2 delegation", "  #4 command", "#5 command",
-    ]  # fmt: skip
+        "#1 delegation",
+        "  #3 command",
+        "#2 delegation",
+        "  #4 command",
+        "#5 command",
+    ]
     rows = questions.session_rows(said, of_app)["children"]
     assert rows == [{"id": 21, "session": "c21", "parent": "abc", "items": [4]}]
 
@@ -497,8 +515,12 @@ def test_more_than_is_shown_is_counted_and_nothing_is_an_error(related: Any) -> 
 def test_the_command_says_what_to_call_next(memory: Memory) -> None:
     for name, next_one in (("auth.ts", "auth.ts --type commit"), ("bea", "--by bea")):
         asked = CommandRequest(
-            question="related", folder="/", is_json=False, is_local=False, surroundings={},
+            question="related",
+            folder="/",
+            is_json=False,
+            is_local=False,
+            surroundings={},
             arguments={"name": name, "project": None, "everywhere": True, "limit": 3},
-        )  # fmt: skip
+        )
         last = (reply(memory, asked).text or "").splitlines()[-1]
         assert last == f"more: observer show ID, or observer search {next_one}"

@@ -74,11 +74,14 @@ class Figure(NamedTuple):
     def values(self) -> dict[str, object]:
         """Return the same for programs; what was not measured is None."""
         return {
-            "name": self.name, "unit": self.unit.strip(),
+            "name": self.name,
+            "unit": self.unit.strip(),
             "p50": percentile(self.samples, 50) if self.samples else None,
             "p95": percentile(self.samples, 95) if self.samples else None,
-            "count": len(self.samples), "aims": self._verdicts(""), "remark": self.remark,
-        }  # fmt: skip
+            "count": len(self.samples),
+            "aims": self._verdicts(""),
+            "remark": self.remark,
+        }
 
     def _verdicts(self, unit: str) -> list[str]:
         return [each.text(percentile(self.samples, each.percent), unit) for each in self.aims]
@@ -222,10 +225,15 @@ def _move_in(made: Lab) -> None:
         if name.startswith(("OBSERVER_", "GIT_", *_AGENTS)):
             del os.environ[name]
     os.environ |= {
-        "HOME": str(made.folder), "OBSERVER_HOME": str(made.home.root), "PYTHONPATH": str(ROOT),
-        "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "Ana", "GIT_AUTHOR_EMAIL": "ana@example.com",
-        "GIT_COMMITTER_NAME": "Ana", "GIT_COMMITTER_EMAIL": "ana@example.com",
-    }  # fmt: skip
+        "HOME": str(made.folder),
+        "OBSERVER_HOME": str(made.home.root),
+        "PYTHONPATH": str(ROOT),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_NAME": "Ana",
+        "GIT_AUTHOR_EMAIL": "ana@example.com",
+        "GIT_COMMITTER_NAME": "Ana",
+        "GIT_COMMITTER_EMAIL": "ana@example.com",
+    }
     Spool(made.home.spool).prepare()
     shipped = next(folder for folder in SHIPPED_HOOKS if folder.is_dir())
     shutil.copytree(shipped, made.home.hooks)

@@ -98,10 +98,14 @@ def current_context(home: Home, *, project: Path | None = None, tools: str = "")
         hint = "install the package, then repeat"
         raise ConfigInvalid("no observer command is installed", hint=hint)
     return InstallContext(
-        home=home, user_home=Path.home(), observer=str(Path(found).absolute()),
-        environ=dict(os.environ), folder=working_folder(),
-        project=project.absolute() if project else None, tools=tools,
-    )  # fmt: skip
+        home=home,
+        user_home=Path.home(),
+        observer=str(Path(found).absolute()),
+        environ=dict(os.environ),
+        folder=working_folder(),
+        project=project.absolute() if project else None,
+        tools=tools,
+    )
 
 
 def shipped(sources: Sequence[Path] = SHIPPED_HOOKS) -> Path:

@@ -47,11 +47,16 @@ _REMINDERS = re.compile(r"\A(?:\s*<system-reminder>.*?</system-reminder>)+\s*(?=
 """What the client puts before the words of a person; only there, or blanks take quadratic time."""
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="Bash PowerShell", write="Write Replace",
-    edit="Edit MultiEdit NotebookEdit NotebookEditCell", read="Read View ReadNotebook NotebookRead",
-    find="Glob LS GlobTool", grep="Grep GrepTool", fetch="WebFetch", ask_web="WebSearch",
+    command="Bash PowerShell",
+    write="Write Replace",
+    edit="Edit MultiEdit NotebookEdit NotebookEditCell",
+    read="Read View ReadNotebook NotebookRead",
+    find="Glob LS GlobTool",
+    grep="Grep GrepTool",
+    fetch="WebFetch",
+    ask_web="WebSearch",
     delegate="Agent Task dispatch_agent",
-)  # fmt: skip
+)
 
 _EDITORS = "mcp__acp__"
 """How the tools are called that an editor runs for the client, by the Agent Client Protocol."""
@@ -89,7 +94,9 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
 
 
 _DIALECT = Dialect(
-    client=NAME, tools=TOOLS, noise=NOISE,
+    client=NAME,
+    tools=TOOLS,
+    noise=NOISE,
     readers={
         "UserPromptSubmit": _prompt,
         "StopFailure": lambda payload: Custom(
@@ -97,8 +104,9 @@ _DIALECT = Dialect(
             text=joined(text(payload, "error"), text(payload, "error_details")),
         ),
     },
-    correct=_correct, session_variable="CLAUDE_CODE_SESSION_ID",
-)  # fmt: skip
+    correct=_correct,
+    session_variable="CLAUDE_CODE_SESSION_ID",
+)
 
 # --- how it is installed -------------------------------------------------------------------------
 
@@ -153,12 +161,17 @@ def _install(context: InstallContext) -> InstallPlan:
 _DEVIN = Dialect(
     client=DEVIN,
     tools=tools.by_name(
-        command="exec", read="read", write="write", edit="edit", grep="grep", find="glob",
+        command="exec",
+        read="read",
+        write="write",
+        edit="edit",
+        grep="grep",
+        find="glob",
         delegate="run_subagent",
     ),
     noise={"PreToolUse", "PermissionRequest"},
     aliases={"PostCompaction": "PostCompact"},
-)  # fmt: skip
+)
 
 # An event that the installed version does not know voids all hooks, so only the documented ones are
 # registered.
@@ -180,24 +193,37 @@ _devin_settings = parts.placed("XDG_CONFIG_HOME", ".config", "devin/config.json"
 
 CLIENTS = (
     Client(
-        name=NAME, read=_DIALECT.read, host=_host, installer=_install,
+        name=NAME,
+        read=_DIALECT.read,
+        host=_host,
+        installer=_install,
         check_hooks=partial(parts.check_switch, _settings, ("disableAllHooks",), off=True),
-        per_project=True, programs=("claude",), folders=(".claude", ".claude.json"),
-        transcripts=(".claude/projects",), tried="2.1.330",
-        sample=prompt_sample("UserPromptSubmit"), session_variable="CLAUDE_CODE_SESSION_ID",
-        marker_variables=("CLAUDECODE",), resume="claude --resume {}", has_plugin=True,
+        per_project=True,
+        programs=("claude",),
+        folders=(".claude", ".claude.json"),
+        transcripts=(".claude/projects",),
+        tried="2.1.330",
+        sample=prompt_sample("UserPromptSubmit"),
+        session_variable="CLAUDE_CODE_SESSION_ID",
+        marker_variables=("CLAUDECODE",),
+        resume="claude --resume {}",
+        has_plugin=True,
         context_file="CONTEXT.claude-code.md",
     ),
     Client(
-        name=DEVIN, read=_read_devin,
+        name=DEVIN,
+        read=_read_devin,
         installer=parts.installer_of(
             parts.config_file(_devin_settings, DEVIN_HOOKS.edited, parts.Servers().edited),
             notes=["Restart Devin CLI."],
         ),
-        programs=("devin",), folders=(".config/devin",), sample=prompt_sample("UserPromptSubmit"),
-        marker_variables=("DEVIN_PROJECT_DIR",), resume="devin --resume {}",
+        programs=("devin",),
+        folders=(".config/devin",),
+        sample=prompt_sample("UserPromptSubmit"),
+        marker_variables=("DEVIN_PROJECT_DIR",),
+        resume="devin --resume {}",
         reports_twice=True,  # it runs the hooks that a repository has for Claude Code
         context_file="CONTEXT.devin.json",
         wrap_context=partial(hook_specific_output, event="SessionStart"),
     ),
-)  # fmt: skip
+)

@@ -99,17 +99,24 @@ def _call(payload: Object) -> tools.ToolCall:
         outcome = inner(result, "output")
         failed = bool(error) or outcome.get("success") is False or outcome.get("isError") is True
         return tools.ToolCall(
-            tool=text(result, "name"), given=inner(result, "input"), response=answer,
-            error=(error or prose(answer)) if failed else "", failed=failed,
+            tool=text(result, "name"),
+            given=inner(result, "input"),
+            response=answer,
+            error=(error or prose(answer)) if failed else "",
+            failed=failed,
             duration_ms=span_ms(result, "durationMs"),
-        )  # fmt: skip
+        )
     used = inner(payload, "postToolUse")
     failed = used.get("success") is False
     said = text(used, "result")
     return tools.ToolCall(
-        tool=text(used, "toolName"), given=inner(used, "parameters"), response=said,
-        error=said if failed else "", failed=failed, duration_ms=span_ms(used, "executionTimeMs"),
-    )  # fmt: skip
+        tool=text(used, "toolName"),
+        given=inner(used, "parameters"),
+        response=said,
+        error=said if failed else "",
+        failed=failed,
+        duration_ms=span_ms(used, "executionTimeMs"),
+    )
 
 
 def _commands(call: tools.ToolCall) -> Bodies:
@@ -127,12 +134,15 @@ def _commands(call: tools.ToolCall) -> Bodies:
         code = _EXIT.match(said)
         yield tools.command(
             structs.replace(
-                call, given={"command": line}, response=said[code.end() :] if code else said,
-                error="", exit_code=int(code[1]) if code else None,
+                call,
+                given={"command": line},
+                response=said[code.end() :] if code else said,
+                error="",
+                exit_code=int(code[1]) if code else None,
                 failed=None if "success" not in result else result["success"] is not True,
                 duration_ms=call.duration_ms if len(lines) == 1 else None,
             )
-        )  # fmt: skip
+        )
 
 
 def _editor(call: tools.ToolCall) -> events.FileWrite:
@@ -168,13 +178,19 @@ def _replace_in_file(call: tools.ToolCall) -> events.FileWrite:
 
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    grep="search_codebase search_files", fetch="fetch_web_content web_fetch",
-    delegate="spawn_agent", read="read_file", write="write_to_file",
-    find="list_files list_code_definition_names", ask_web="web_search",
+    grep="search_codebase search_files",
+    fetch="fetch_web_content web_fetch",
+    delegate="spawn_agent",
+    read="read_file",
+    write="write_to_file",
+    find="list_files list_code_definition_names",
+    ask_web="web_search",
 ) | {
-    "editor": _editor, "execute_command": _execute_command, "replace_in_file": _replace_in_file,
+    "editor": _editor,
+    "execute_command": _execute_command,
+    "replace_in_file": _replace_in_file,
     "apply_diff": _replace_in_file,
-}  # fmt: skip
+}
 """Tools of the CLI, then those of the extension."""
 
 _READERS: Mapping[str, Reader] = {
@@ -235,7 +251,8 @@ def _wrap_context(text: str) -> bytes:
 
 CLIENTS = (
     Client(
-        name=NAME, read=read,
+        name=NAME,
+        read=read,
         installer=installer_of(
             *(partial(_executable, event) for event in _EVENTS),
             config_file(
@@ -243,7 +260,9 @@ CLIENTS = (
             ),
             notes=["Restart Cline; it looks for hooks when it starts."],
         ),
-        programs=("cline",), folders=(".cline",), transcripts=(".cline/data/sessions",),
+        programs=("cline",),
+        folders=(".cline",),
+        transcripts=(".cline/data/sessions",),
         tried="3.0.65",
         sample=HookSample(
             "UserPromptSubmit",
@@ -252,7 +271,8 @@ CLIENTS = (
             words=(NAME, "UserPromptSubmit"),
         ),
         marker_variables=("CLINE_ACTIVE", "CLINE_CONNECTOR_CLI_LAUNCH", "CLINE_NO_INTERACTIVE"),
-        context_file="CONTEXT.cline.json", wrap_context=_wrap_context,
+        context_file="CONTEXT.cline.json",
+        wrap_context=_wrap_context,
         format_reminder=lambda text, _event: _wrap_context(text),
     ),
-)  # fmt: skip
+)

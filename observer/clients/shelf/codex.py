@@ -26,9 +26,14 @@ NAME = "codex"
 NOISE = word_set("PreToolUse PreCompact PermissionRequest Interrupt")
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="Bash", read="read_file view_image", find="list_dir", grep="grep_files",
-    ask_web="web_search", fetch="open_page", delegate="spawn_agent",
-)  # fmt: skip
+    command="Bash",
+    read="read_file view_image",
+    find="list_dir",
+    grep="grep_files",
+    ask_web="web_search",
+    fetch="open_page",
+    delegate="spawn_agent",
+)
 
 _EDITORS = re.compile(
     r"\A# Context from my IDE setup:\n.*?^## My request for Codex:\s*", re.DOTALL | re.MULTILINE
@@ -46,12 +51,15 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
 
 
 _DIALECT = Dialect(
-    client=NAME, tools=TOOLS, noise=NOISE,
+    client=NAME,
+    tools=TOOLS,
+    noise=NOISE,
     readers={
         "UserPromptSubmit": lambda payload: Prompt(text=_EDITORS.sub("", text(payload, "prompt")))
     },
-    correct=_correct, turn="turn_id",
-)  # fmt: skip
+    correct=_correct,
+    turn="turn_id",
+)
 
 # --- how it is installed -------------------------------------------------------------------------
 #
@@ -231,7 +239,8 @@ def _table(config: dict[str, Any], name: str) -> dict[str, Any]:
 
 CLIENTS = (
     Client(
-        name=NAME, read=_DIALECT.read,
+        name=NAME,
+        read=_DIALECT.read,
         installer=parts.installer_of(
             parts.config_file(_hooks, HOOKS.edited),
             _edit_settings,
@@ -239,9 +248,16 @@ CLIENTS = (
                 "Start Codex and trust the hooks under /hooks: until then it skips them silently."
             ],
         ),
-        check_hooks=_check_hooks, programs=("codex",), folders=(".codex",),
-        transcripts=(".codex/sessions",), tried="0.169.0", sample=prompt_sample("UserPromptSubmit"),
-        session_variable="CODEX_THREAD_ID", marker_variables=("CODEX_SANDBOX",),
-        resume="codex resume {}", has_plugin=True, context_file="CONTEXT.codex.md",
+        check_hooks=_check_hooks,
+        programs=("codex",),
+        folders=(".codex",),
+        transcripts=(".codex/sessions",),
+        tried="0.169.0",
+        sample=prompt_sample("UserPromptSubmit"),
+        session_variable="CODEX_THREAD_ID",
+        marker_variables=("CODEX_SANDBOX",),
+        resume="codex resume {}",
+        has_plugin=True,
+        context_file="CONTEXT.codex.md",
     ),
-)  # fmt: skip
+)

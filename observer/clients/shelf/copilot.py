@@ -38,19 +38,31 @@ def _editor(call: tools.ToolCall) -> tools.ToolEffect | Delegation:
 
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="bash powershell Bash", read="view Read", write="create Write", edit="edit insert Edit",
-    grep="grep rg Grep", find="glob Glob", fetch="web_fetch WebFetch", ask_web="web_search",
+    command="bash powershell Bash",
+    read="view Read",
+    write="create Write",
+    edit="edit insert Edit",
+    grep="grep rg Grep",
+    find="glob Glob",
+    fetch="web_fetch WebFetch",
+    ask_web="web_search",
     delegate="task Agent",
-) | {"str_replace_editor": _editor}  # fmt: skip
+) | {"str_replace_editor": _editor}
 """Its own names, and those it has for hooks in Claude Code's form."""
 
 _OWN_NAMES = {"userPromptSubmitted": "UserPromptSubmit", "agentStop": "Stop"}
 _FIELDS = {
-    "sessionId": "session_id", "toolName": "tool_name", "toolArgs": "tool_input",
-    "toolResult": "tool_response", "tool_result": "tool_response", "agentId": "agent_id",
-    "agentType": "agent_type", "agentName": "agent_type", "agent_name": "agent_type",
+    "sessionId": "session_id",
+    "toolName": "tool_name",
+    "toolArgs": "tool_input",
+    "toolResult": "tool_response",
+    "tool_result": "tool_response",
+    "agentId": "agent_id",
+    "agentType": "agent_type",
+    "agentName": "agent_type",
+    "agent_name": "agent_type",
     "response": "last_assistant_message",
-}  # fmt: skip
+}
 """Its names of fields that Claude Code has by another one."""
 _END = re.compile(
     r"\n?<(?:(?:shellId: \S{1,80} completed|exited) with exit code (?P<code>-?\d{1,9})"
@@ -83,14 +95,22 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
 
 
 _DIALECT = Dialect(
-    client=NAME, tools=TOOLS, noise=NOISE, correct=_correct,
+    client=NAME,
+    tools=TOOLS,
+    noise=NOISE,
+    correct=_correct,
     session_variable="COPILOT_AGENT_SESSION_ID",
-)  # fmt: skip
+)
 
 VSCODE_TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="run_in_terminal", read="read_file", write="create_file", edit="replace_string_in_file",
-    grep="grep_search semantic_search", find="file_search list_dir", delegate="runSubagent",
-)  # fmt: skip
+    command="run_in_terminal",
+    read="read_file",
+    write="create_file",
+    edit="replace_string_in_file",
+    grep="grep_search semantic_search",
+    find="file_search list_dir",
+    delegate="runSubagent",
+)
 _VSCODE = Dialect(client=VSCODE, tools=VSCODE_TOOLS, noise={"PreToolUse"})
 
 # --- how they are installed -----------------------------------------------------------------------
@@ -105,8 +125,12 @@ _EVENTS = (
 HOOKS = Hooks(
     client=NAME,
     reporting=dict.fromkeys(_EVENTS, _OPTIONS) | {"SessionStart": {**_OPTIONS, "timeoutSec": 10}},
-    recalling={"PostToolUse": "Bash"}, asking=_OPTIONS, key="bash", version=1, is_grouped=False,
-)  # fmt: skip
+    recalling={"PostToolUse": "Bash"},
+    asking=_OPTIONS,
+    key="bash",
+    version=1,
+    is_grouped=False,
+)
 
 
 def _format_reminder(text: str, event: str) -> bytes:
@@ -124,7 +148,8 @@ def _vscode_servers(context: InstallContext) -> Path:
 
 CLIENTS = (
     Client(
-        name=NAME, read=read,
+        name=NAME,
+        read=read,
         # VS Code runs these hooks as well, and names event and session so.
         host=lambda _, payload: (
             VSCODE if "sessionId" in payload and "hookEventName" in payload else NAME
@@ -141,20 +166,27 @@ CLIENTS = (
             ),
             notes=["Restart Copilot CLI; it reads its hooks when it starts."],
         ),
-        programs=("copilot",), folders=(".copilot",), transcripts=(".copilot/session-state",),
-        tried="1.0.102", sample=prompt_sample("UserPromptSubmit"),
-        session_variable="COPILOT_AGENT_SESSION_ID", marker_variables=("COPILOT_CLI",),
-        resume="copilot --resume={}", context_file="CONTEXT.copilot.json",
+        programs=("copilot",),
+        folders=(".copilot",),
+        transcripts=(".copilot/session-state",),
+        tried="1.0.102",
+        sample=prompt_sample("UserPromptSubmit"),
+        session_variable="COPILOT_AGENT_SESSION_ID",
+        marker_variables=("COPILOT_CLI",),
+        resume="copilot --resume={}",
+        context_file="CONTEXT.copilot.json",
         wrap_context=lambda text: _format_reminder(text, "SessionStart"),
         format_reminder=_format_reminder,
     ),
     Client(
-        name=VSCODE, read=_VSCODE.read,
+        name=VSCODE,
+        read=_VSCODE.read,
         installer=installer_of(
             config_file(_vscode_servers, Servers(("servers",), {"type": "stdio"}).edited),
             notes=["VS Code runs the hooks of Copilot CLI: observer install copilot"],
         ),
-        programs=("code",), folders=(".config/Code", "Library/Application Support/Code"),
+        programs=("code",),
+        folders=(".config/Code", "Library/Application Support/Code"),
         reports_twice=True,  # it runs the hooks of Copilot CLI and of Claude Code
     ),
-)  # fmt: skip
+)

@@ -44,10 +44,17 @@ NOISE = word_set(
 )
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="Shell", read="Read", write="Write", edit="Edit StrReplace MultiEdit EditNotebook",
-    delete="Delete", grep="Grep SemanticSearch", find="Glob LS", fetch="WebFetch",
-    ask_web="WebSearch", delegate="Task",
-)  # fmt: skip
+    command="Shell",
+    read="Read",
+    write="Write",
+    edit="Edit StrReplace MultiEdit EditNotebook",
+    delete="Delete",
+    grep="Grep SemanticSearch",
+    find="Glob LS",
+    fetch="WebFetch",
+    ask_web="WebSearch",
+    delegate="Task",
+)
 
 _CLAUDE_NAMES = {"UserPromptSubmit": "beforeSubmitPrompt"}
 _BASE = frozenset(
@@ -74,10 +81,12 @@ def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
         # A delegation is part of the conversation that delegates, whichever of the two reports it.
         session = (parent if isinstance(body, events.Delegation) else "") or own
         yield structs.replace(
-            event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name), turn=turn,
-            roots=roots, dedup=key_of(session, payload, body, turn),
+            event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name),
+            turn=turn,
+            roots=roots,
+            dedup=key_of(session, payload, body, turn),
             author="person" if name in _BY_A_PERSON else "agent",
-        )  # fmt: skip
+        )
 
 
 def _session_start(payload: Object) -> events.AnyBody:
@@ -113,11 +122,14 @@ def _after_mcp(payload: Object) -> events.AnyBody:
 
 def _call(payload: Object, *, failed: bool | None) -> tools.ToolCall:
     return tools.ToolCall(
-        tool=text(payload, "tool_name"), given=inner(payload, "tool_input"),
+        tool=text(payload, "tool_name"),
+        given=inner(payload, "tool_input"),
         response=_unpacked(payload, "tool_output"),
-        error=text(payload, "error_message", "failure_type") if failed else "", failed=failed,
-        interrupted=bool(flag(payload, "is_interrupt")), duration_ms=span_ms(payload, "duration"),
-    )  # fmt: skip
+        error=text(payload, "error_message", "failure_type") if failed else "",
+        failed=failed,
+        interrupted=bool(flag(payload, "is_interrupt")),
+        duration_ms=span_ms(payload, "duration"),
+    )
 
 
 def _unpacked(payload: Object, name: str) -> Json:
@@ -182,9 +194,11 @@ HOOKS = parts.Hooks(
     | {"postToolUse": {"matcher": "Read|Grep|Delete|Task|WebFetch|WebSearch", "timeout": 5}}
     | parts.seconds("postToolUseFailure subagentStop afterAgentResponse stop sessionEnd", 5),
     # Nothing before an action: those hooks permit or deny it, and a permission is the person's.
-    recalling={"postToolUse": "Shell", "postToolUseFailure": "Shell"}, start="sessionStart",
-    version=1, is_grouped=False,
-)  # fmt: skip
+    recalling={"postToolUse": "Shell", "postToolUseFailure": "Shell"},
+    start="sessionStart",
+    version=1,
+    is_grouped=False,
+)
 
 
 def _folder(context: InstallContext) -> Path:
@@ -216,21 +230,27 @@ def _install(context: InstallContext) -> InstallPlan:
 
 CLIENTS = (
     Client(
-        name=NAME, read=read, installer=_install, per_project=True,
+        name=NAME,
+        read=read,
+        installer=_install,
+        per_project=True,
         programs=("cursor", "cursor-agent"),
         folders=(".cursor", ".config/Cursor", "Library/Application Support/Cursor"),
         transcripts=(".cursor/projects", ".cursor/chats"),
         sample=prompt_sample(
             "beforeSubmitPrompt", conversation_id="@SESSION@", cursor_version="3.20.17"
         ),
-        session_variable="CURSOR_CONVERSATION_ID", marker_variables=("CURSOR_AGENT",),
+        session_variable="CURSOR_CONVERSATION_ID",
+        marker_variables=("CURSOR_AGENT",),
         resume="cursor-agent --resume {}",
         # It runs the hooks installed for Claude Code beside its own, and reports an edit or a
         # command both as such and as a tool call.
-        reports_twice=True, has_plugin=True, context_file="CONTEXT.cursor.json",
+        reports_twice=True,
+        has_plugin=True,
+        context_file="CONTEXT.cursor.json",
         wrap_context=lambda text: orjson.dumps({"additional_context": text}),
         format_reminder=lambda text, _: orjson.dumps(
             {"continue": True, "additional_context": text}
         ),
     ),
-)  # fmt: skip
+)

@@ -25,9 +25,16 @@ NOISE = word_set("PermissionRequest Notification")
 
 _SHELL = "Execute"
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command=_SHELL, write="Create", edit="Edit MultiEdit", read="Read", find="LS Glob", grep="Grep",
-    fetch="FetchUrl", ask_web="WebSearch", delegate="Task",
-)  # fmt: skip
+    command=_SHELL,
+    write="Create",
+    edit="Edit MultiEdit",
+    read="Read",
+    find="LS Glob",
+    grep="Grep",
+    fetch="FetchUrl",
+    ask_web="WebSearch",
+    delegate="Task",
+)
 
 _WRITING = frozenset({"Create", "Edit", "MultiEdit"})
 _END = re.compile(r"\n*\[Process exited with code (\d{1,9})\]\s*\Z")
@@ -49,9 +56,11 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
         end = _END.search(shown)
         printed = shown[: end.start()] if end else shown
         return replace(
-            call, response="" if printed == _SILENT else printed,
-            exit_code=int(end[1]) if end else None, failed=None,
-        )  # fmt: skip
+            call,
+            response="" if printed == _SILENT else printed,
+            exit_code=int(end[1]) if end else None,
+            failed=None,
+        )
     answer = parsed(said) if call.tool in _WRITING else None
     if not isinstance(answer, dict):
         return call
@@ -94,7 +103,8 @@ HOOKS = Hooks(
 
 CLIENTS = (
     Client(
-        name=NAME, read=_DIALECT.read,
+        name=NAME,
+        read=_DIALECT.read,
         installer=installer_of(
             config_file(placed("", ".factory", "settings.json"), HOOKS.edited),
             config_file(
@@ -103,8 +113,12 @@ CLIENTS = (
             ),
             notes=["Restart Droid; it reads its settings when it starts."],
         ),
-        programs=("droid",), folders=(".factory",), transcripts=(".factory/sessions",),
-        tried="0.225.2", sample=prompt_sample("UserPromptSubmit"), resume="droid --resume {}",
+        programs=("droid",),
+        folders=(".factory",),
+        transcripts=(".factory/sessions",),
+        tried="0.225.2",
+        sample=prompt_sample("UserPromptSubmit"),
+        resume="droid --resume {}",
         context_file="CONTEXT.droid.md",
     ),
-)  # fmt: skip
+)

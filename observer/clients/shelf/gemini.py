@@ -33,8 +33,13 @@ _CONTEXT = re.compile(r"\A<hook_context>[^<>]*</hook_context>\s*")
 
 _SHELL = "run_shell_command"
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="run_shell_command", write="write_file", edit="replace edit", read="read_file",
-    find="glob list_directory", grep="grep_search search_file_content", fetch="web_fetch",
+    command="run_shell_command",
+    write="write_file",
+    edit="replace edit",
+    read="read_file",
+    find="glob list_directory",
+    grep="grep_search search_file_content",
+    fetch="web_fetch",
     ask_web="google_web_search web_search",
     delegate="invoke_agent agent task delegate_to_agent codebase_investigator",
 ) | {
@@ -44,7 +49,7 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
             call, given={"paths": list(words(call.given, "paths") or words(call.given, "include"))}
         )
     )
-}  # fmt: skip
+}
 
 _WRAPPED = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", re.DOTALL)
 _END = re.compile(r"(?:\n(?:Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)+")
@@ -99,9 +104,12 @@ def _ended(call: tools.ToolCall, report: str) -> tools.ToolCall:
     never_ran = _NO_CODE in end[0] and said.rpartition("\n")[2].startswith("Error: ")
     is_open = is_killed or _NO_CODE in end[0]
     return replace(
-        call, response=_printed(said), error="", failed=True if is_killed or never_ran else None,
+        call,
+        response=_printed(said),
+        error="",
+        failed=True if is_killed or never_ran else None,
         exit_code=int(code[1]) if code else None if is_open else 0,
-    )  # fmt: skip
+    )
 
 
 def _printed(said: str) -> str:
@@ -114,7 +122,9 @@ def _printed(said: str) -> str:
 
 
 _DIALECT = Dialect(
-    client=NAME, tools=TOOLS, noise=NOISE,
+    client=NAME,
+    tools=TOOLS,
+    noise=NOISE,
     aliases={"BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop", "AfterTool": "PostToolUse"},
     readers={
         "UserPromptSubmit": lambda payload: Prompt(text=_CONTEXT.sub("", text(payload, "prompt"))),
@@ -123,8 +133,9 @@ _DIALECT = Dialect(
             usage=token_usage(inner(payload, "usage")),  # of a session that is imported
         ),
     },
-    correct=_correct, session_variable="GEMINI_SESSION_ID",
-)  # fmt: skip
+    correct=_correct,
+    session_variable="GEMINI_SESSION_ID",
+)
 
 # --- how it is installed -------------------------------------------------------------------------
 
@@ -133,8 +144,10 @@ HOOKS = parts.Hooks(
     # It counts milliseconds. Its hooks may print JSON alone: anything else is shown to the person.
     reporting=parts.seconds("SessionStart", 10_000)
     | parts.seconds("BeforeAgent AfterTool AfterAgent SessionEnd", 5_000),
-    recalling={"AfterTool": _SHELL}, asking={"timeout": 5_000}, matchers={"AfterTool": ".*"},
-)  # fmt: skip
+    recalling={"AfterTool": _SHELL},
+    asking={"timeout": 5_000},
+    matchers={"AfterTool": ".*"},
+)
 
 _settings = parts.placed("GEMINI_CLI_HOME", ".", ".gemini/settings.json")
 
@@ -149,15 +162,18 @@ _QWEN_NOISE = word_set(
 
 
 _QWEN = Dialect(
-    client=QWEN, tools=TOOLS, noise=_QWEN_NOISE,
+    client=QWEN,
+    tools=TOOLS,
+    noise=_QWEN_NOISE,
     readers={
         # Every further request of the turn has an empty prompt.
         "UserPromptSubmit": lambda payload: (
             Prompt(text=asked) if (asked := text(payload, "submitted_prompt", "prompt")) else None
         )
     },
-    correct=_correct, session_variable="QWEN_CODE_SESSION_ID",
-)  # fmt: skip
+    correct=_correct,
+    session_variable="QWEN_CODE_SESSION_ID",
+)
 
 # No names: two handlers with one name are one to Qwen Code.
 QWEN_HOOKS = parts.Hooks(
@@ -173,28 +189,41 @@ _qwen_settings = parts.placed("QWEN_HOME", ".qwen", "settings.json")
 
 CLIENTS = (
     Client(
-        name=NAME, read=_DIALECT.read,
+        name=NAME,
+        read=_DIALECT.read,
         installer=parts.installer_of(
             parts.config_file(_settings, HOOKS.edited, parts.Servers().edited),
             notes=["Restart Gemini CLI; it reads its settings when it starts."],
         ),
         check_hooks=partial(parts.check_switch, _settings, ("hooksConfig", "enabled"), off=False),
-        programs=("gemini",), folders=(".gemini/settings.json", ".gemini/tmp"),
-        transcripts=(".gemini/tmp",), tried="0.61.0", sample=prompt_sample("BeforeAgent"),
-        session_variable="GEMINI_SESSION_ID", marker_variables=("GEMINI_CLI",),
-        resume="gemini --resume {}", has_plugin=True,
+        programs=("gemini",),
+        folders=(".gemini/settings.json", ".gemini/tmp"),
+        transcripts=(".gemini/tmp",),
+        tried="0.61.0",
+        sample=prompt_sample("BeforeAgent"),
+        session_variable="GEMINI_SESSION_ID",
+        marker_variables=("GEMINI_CLI",),
+        resume="gemini --resume {}",
+        has_plugin=True,
         context_file="CONTEXT.gemini.json",  # plain text would be shown to the person
         wrap_context=partial(hook_specific_output, event="SessionStart"),
     ),
     Client(
-        name=QWEN, read=_QWEN.read,
+        name=QWEN,
+        read=_QWEN.read,
         installer=parts.installer_of(
             parts.config_file(_qwen_settings, QWEN_HOOKS.edited, parts.Servers().edited),
             notes=["Restart Qwen Code; it reads its settings when it starts."],
         ),
         check_hooks=partial(parts.check_switch, _qwen_settings, ("disableAllHooks",), off=True),
-        programs=("qwen",), folders=(".qwen",), transcripts=(".qwen/projects",), tried="0.24.4",
-        sample=prompt_sample("UserPromptSubmit"), session_variable="QWEN_CODE_SESSION_ID",
-        marker_variables=("QWEN_CODE",), resume="qwen --resume {}", context_file="CONTEXT.qwen.md",
+        programs=("qwen",),
+        folders=(".qwen",),
+        transcripts=(".qwen/projects",),
+        tried="0.24.4",
+        sample=prompt_sample("UserPromptSubmit"),
+        session_variable="QWEN_CODE_SESSION_ID",
+        marker_variables=("QWEN_CODE",),
+        resume="qwen --resume {}",
+        context_file="CONTEXT.qwen.md",
     ),
-)  # fmt: skip
+)

@@ -59,12 +59,20 @@ def read(envelope: Envelope, _: Object) -> Iterable[Event]:
     is_rebased = envelope.event == "post-checkout" and env.get("git.action") == _REBASE
     since = _moved(envelope)[0] if is_rebased else env.get("git.was", "")
     yield Event(
-        id=envelope.id, at_ms=envelope.at_ms, client=who.client or NAME, body=body,
-        session=who.session, cwd=envelope.cwd, roots=(envelope.cwd,) if envelope.cwd else (),
-        host=envelope.host, route=f"{envelope.client}/{envelope.event}", dedup=dedup,
-        author=who.author, branch=env.get("git.branch", "") if "git.head" in env else None,
+        id=envelope.id,
+        at_ms=envelope.at_ms,
+        client=who.client or NAME,
+        body=body,
+        session=who.session,
+        cwd=envelope.cwd,
+        roots=(envelope.cwd,) if envelope.cwd else (),
+        host=envelope.host,
+        route=f"{envelope.client}/{envelope.event}",
+        dedup=dedup,
+        author=who.author,
+        branch=env.get("git.branch", "") if "git.head" in env else None,
         since=since if _HASH.match(since) else "",
-    )  # fmt: skip
+    )
 
 
 def _post_commit(envelope: Envelope) -> AnyBody | None:
@@ -366,8 +374,13 @@ def _in_repository(context: InstallContext, folder: Path) -> ConfigInvalid | Non
 
 CLIENTS = (
     Client(
-        name=NAME, read=read, takes_json=False,
-        installer=lambda it: _install(it) if it.is_wanted else _uninstall(it), per_project=True,
-        programs=("git",), tried="2.39.5", is_agent=False,
+        name=NAME,
+        read=read,
+        takes_json=False,
+        installer=lambda it: _install(it) if it.is_wanted else _uninstall(it),
+        per_project=True,
+        programs=("git",),
+        tried="2.39.5",
+        is_agent=False,
     ),
-)  # fmt: skip
+)

@@ -25,22 +25,28 @@ def _client(
 CLIENTS = (
     # What its hooks are given is documented nowhere.
     _client(
-        "antigravity", placed("", ".gemini", "config/mcp_config.json"),
-        programs=("agy", "antigravity"), folders=(".antigravity", ".gemini/antigravity"),
+        "antigravity",
+        placed("", ".gemini", "config/mcp_config.json"),
+        programs=("agy", "antigravity"),
+        folders=(".antigravity", ".gemini/antigravity"),
         marker_variables=("ANTIGRAVITY_AGENT",),
     ),
     # Agents that it runs have hooks of their own.
     _client(
-        "zed", placed("XDG_CONFIG_HOME", ".config", "zed/settings.json"),
+        "zed",
+        placed("XDG_CONFIG_HOME", ".config", "zed/settings.json"),
         "Claude Code, Codex CLI and others run their own hooks in Zed: install those too.",
-        servers=Servers(("context_servers",)), programs=("zed", "zeditor"),
+        servers=Servers(("context_servers",)),
+        programs=("zed", "zeditor"),
         folders=(".config/zed",),
     ),
     # As its source says; its editors read such files beside `config.yaml`, which is YAML.
     _client(
-        "continue", placed("CONTINUE_GLOBAL_DIR", ".continue", "mcpServers/observer.json"),
+        "continue",
+        placed("CONTINUE_GLOBAL_DIR", ".continue", "mcpServers/observer.json"),
         "Its command, cn, reads config.yaml alone: see observer mcp list --snippets.",
-        programs=("cn",), folders=(".continue",),
+        programs=("cn",),
+        folders=(".continue",),
     ),
     Client(name=generic.NAME, read=generic.read),
-)  # fmt: skip
+)

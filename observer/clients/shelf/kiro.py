@@ -188,9 +188,12 @@ def _operations(call: tools.ToolCall, operations: tuple[Object, ...]) -> Iterato
         if text(given, "mode") in _PATTERNS:
             pattern, path = text(given, "pattern"), text(given, "path")
             yield events.Search(
-                query=pattern or path, where="code" if text(given, "mode") == "Search" else "files",
-                path=path if pattern else "", output=prose(call.response), tool=call.tool,
-            )  # fmt: skip
+                query=pattern or path,
+                where="code" if text(given, "mode") == "Search" else "files",
+                path=path if pattern else "",
+                output=prose(call.response),
+                tool=call.tool,
+            )
 
 
 def _fs_write(call: tools.ToolCall) -> events.FileWrite:
@@ -204,9 +207,12 @@ def _fs_write(call: tools.ToolCall) -> events.FileWrite:
 _READS = frozenset({"fs_read", "read"})
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    read="fs_read read", edit="str_replace", append="fs_append", delete="delete_file",
+    read="fs_read read",
+    edit="str_replace",
+    append="fs_append",
+    delete="delete_file",
     command="execute_bash execute_pwsh shell",
-) | {"fs_write": _fs_write, "write": _fs_write}  # fmt: skip
+) | {"fs_write": _fs_write, "write": _fs_write}
 
 # --- how it is installed -------------------------------------------------------------------------
 #
@@ -217,13 +223,18 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
 _TRIGGERS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
 _AGENT_EVENTS = ("agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop")
 _AGENT_HOOKS = Hooks(
-    client=CLI, reporting={event: {"timeout_ms": 5000} for event in _AGENT_EVENTS},
-    matchers={"preToolUse": "*", "postToolUse": "*"}, start="agentSpawn", is_grouped=False,
-)  # fmt: skip
+    client=CLI,
+    reporting={event: {"timeout_ms": 5000} for event in _AGENT_EVENTS},
+    matchers={"preToolUse": "*", "postToolUse": "*"},
+    start="agentSpawn",
+    is_grouped=False,
+)
 _AGENT: dict[str, object] = {
-    "name": "observer", "description": "The default agent, with a memory of earlier sessions",
-    "tools": ["*"], "includeMcpJson": True,
-}  # fmt: skip
+    "name": "observer",
+    "description": "The default agent, with a memory of earlier sessions",
+    "tools": ["*"],
+    "includeMcpJson": True,
+}
 
 
 def _hook_list(text: str, context: InstallContext) -> str:
@@ -296,15 +307,25 @@ def _install(context: InstallContext) -> InstallPlan:
 
 CLIENTS = (
     Client(
-        name=NAME, read=read, host=_host, installer=_install, per_project=True,
-        programs=("kiro", "kiro-cli"), folders=(".kiro",), transcripts=(".kiro/sessions",),
-        sample=prompt_sample("UserPromptSubmit"), session_variable="KIRO_SESSION_ID",
+        name=NAME,
+        read=read,
+        host=_host,
+        installer=_install,
+        per_project=True,
+        programs=("kiro", "kiro-cli"),
+        folders=(".kiro",),
+        transcripts=(".kiro/sessions",),
+        sample=prompt_sample("UserPromptSubmit"),
+        session_variable="KIRO_SESSION_ID",
         reports_twice=True,  # it may run the hooks of two of its formats
         context_file="CONTEXT.kiro.md",
     ),
     Client(
-        name=CLI, read=partial(_read_events, client=CLI, readers=_CLI_READERS), host=_host,
-        reports_twice=True, resume="kiro-cli chat --resume-id {}",
+        name=CLI,
+        read=partial(_read_events, client=CLI, readers=_CLI_READERS),
+        host=_host,
+        reports_twice=True,
+        resume="kiro-cli chat --resume-id {}",
         context_file="CONTEXT.kiro-cli.md",
     ),
-)  # fmt: skip
+)

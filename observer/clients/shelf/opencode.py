@@ -23,9 +23,15 @@ from observer.clients.payload import event_of, inner, joined, rest, rows, text, 
 from observer.core import events
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="bash", read="read", write="write", edit="edit multiedit", grep="grep",
-    find="glob list", fetch="webfetch", ask_web="websearch codesearch",
-) | {"task": lambda call: tools.delegate(_undescribed(call))}  # fmt: skip
+    command="bash",
+    read="read",
+    write="write",
+    edit="edit multiedit",
+    grep="grep",
+    find="glob list",
+    fetch="webfetch",
+    ask_web="websearch codesearch",
+) | {"task": lambda call: tools.delegate(_undescribed(call))}
 
 _BASE = frozenset({"id", "type", "directory"})
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*', re.DOTALL)
@@ -81,9 +87,11 @@ def _call(payload: Object) -> tools.ToolCall:
     metadata = inner(output, "metadata")
     said: Json = output.get("output", output.get("content"))
     call = tools.ToolCall(
-        tool=text(given, "tool"), given=inner(given, "args"), response=said,
+        tool=text(given, "tool"),
+        given=inner(given, "args"),
+        response=said,
         failed=output.get("isError") is True,
-    )  # fmt: skip
+    )
     if call.tool == "bash" and "exit" in metadata:
         answer: Object = {"output": said, "exit_code": metadata["exit"]}
         # Without an exit code it was aborted, or ran into its time limit.
@@ -168,7 +176,8 @@ def _settings(client: str, schema: str, *, has_comments: bool) -> OurFile:
 
 def _client(name: str, schema: str, tried: str, *markers: str) -> Client:
     return Client(
-        name=name, read=read,
+        name=name,
+        read=read,
         installer=installer_of(
             plug_in(
                 name,
@@ -179,17 +188,21 @@ def _client(name: str, schema: str, tried: str, *markers: str) -> Client:
             _settings(name, schema, has_comments=False),
             notes=[f"Restart {name}; it loads plugins when it starts."],
         ),
-        programs=(name,), folders=(f".config/{name}", f".local/share/{name}"),
-        transcripts=(f".local/share/{name}",), tried=tried,
+        programs=(name,),
+        folders=(f".config/{name}", f".local/share/{name}"),
+        transcripts=(f".local/share/{name}",),
+        tried=tried,
         sample=HookSample(
             "chat.message",
             '{"input": {"sessionID": "@SESSION@"}, "directory": "@FOLDER@", "output": {"message":'
             ' {"role": "user"}, "parts": [{"type": "text", "text": "@TEXT@"}]}}',
         ),
-        session_variable=f"{name.upper()}_SESSION_ID", marker_variables=markers,
-        resume=f"{name} --session {{}}", context_file=f"CONTEXT.{name}.md",
+        session_variable=f"{name.upper()}_SESSION_ID",
+        marker_variables=markers,
+        resume=f"{name} --session {{}}",
+        context_file=f"CONTEXT.{name}.md",
         format_reminder=lambda text, _event: text.encode(),
-    )  # fmt: skip
+    )
 
 
 CLIENTS = (

@@ -18,9 +18,14 @@ from observer.core import events
 NAME = "pi"
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
-    command="bash", read="read", write="write", edit="edit", grep="grep", find="find ls",
+    command="bash",
+    read="read",
+    write="write",
+    edit="edit",
+    grep="grep",
+    find="find ls",
     delegate="subagent",
-)  # fmt: skip
+)
 
 _RELOAD = "reload"
 """Why a session ends and starts in which only the extensions are loaded anew."""
@@ -45,9 +50,12 @@ def _tool(event: Object) -> events.AnyBody:
     said = prose(event.get("content"))
     failed = event.get("isError") is True
     call = tools.ToolCall(
-        tool=text(event, "toolName"), given=inner(event, "input"), response=said,
-        error=said if failed else "", failed=failed,
-    )  # fmt: skip
+        tool=text(event, "toolName"),
+        given=inner(event, "input"),
+        response=said,
+        error=said if failed else "",
+        failed=failed,
+    )
     if call.tool == "bash":
         call = _ended(call, said)
     return tools.make(call, TOOLS)
@@ -78,7 +86,8 @@ _READERS: Mapping[str, Reader] = {
 
 CLIENTS = (
     Client(
-        name=NAME, read=read,
+        name=NAME,
+        read=read,
         installer=installer_of(
             plug_in(
                 NAME,
@@ -89,14 +98,19 @@ CLIENTS = (
             config_file(placed("PI_CODING_AGENT_DIR", ".pi/agent", "mcp.json"), Servers().edited),
             notes=["Restart Pi; it loads extensions when it starts."],
         ),
-        programs=("pi",), folders=(".pi",), transcripts=(".pi/agent/sessions",), tried="0.74.2",
+        programs=("pi",),
+        folders=(".pi",),
+        transcripts=(".pi/agent/sessions",),
+        tried="0.74.2",
         sample=HookSample(
             "before_agent_start",
             '{"event":{"type":"before_agent_start","prompt":"@TEXT@"},'
             '"cwd":"@FOLDER@","sessionId":"@SESSION@"}',
         ),
-        session_variable="PI_SESSION_ID", marker_variables=("PI_CODING_AGENT",),
-        resume="pi --session {}", context_file="CONTEXT.pi.md",
+        session_variable="PI_SESSION_ID",
+        marker_variables=("PI_CODING_AGENT",),
+        resume="pi --session {}",
+        context_file="CONTEXT.pi.md",
         format_reminder=lambda text, _event: text.encode(),
     ),
-)  # fmt: skip
+)

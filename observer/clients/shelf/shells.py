@@ -42,9 +42,12 @@ def read(envelope: Envelope, _: Object) -> Iterable[Event]:
         return
     exit_code = number(fields, "exit")
     body = Command(
-        command=command, exit_code=exit_code, failed=None if exit_code is None else exit_code != 0,
-        interrupted=exit_code == _INTERRUPTED, duration_ms=span_ms(fields, "duration_ms"),
-    )  # fmt: skip
+        command=command,
+        exit_code=exit_code,
+        failed=None if exit_code is None else exit_code != 0,
+        interrupted=exit_code == _INTERRUPTED,
+        duration_ms=span_ms(fields, "duration_ms"),
+    )
     session, cwd = envelope.id.rpartition("@")[0], fields.get("cwd", "")
     event = event_of(envelope, body, client=envelope.client, session=session, cwd=cwd)
     yield replace(event, author="person")
@@ -128,9 +131,15 @@ def _misses_rc(context: InstallContext) -> str:
 def _client(name: str, tried: str, start_up: str, path: PathOf) -> Client:
     """Return a shell; every machine has several: its start-up file shows that one is used."""
     return Client(
-        name=name, read=read, takes_json=False, folders=(start_up,), tried=tried,
-        installer=partial(_plan, name, path), is_agent=False, binds_ctrl_r=True,
-    )  # fmt: skip
+        name=name,
+        read=read,
+        takes_json=False,
+        folders=(start_up,),
+        tried=tried,
+        installer=partial(_plan, name, path),
+        is_agent=False,
+        binds_ctrl_r=True,
+    )
 
 
 CLIENTS = (

@@ -62,17 +62,19 @@ HOOKS = Hooks(NAME, {event: {"show_output": False} for event in _READERS}, is_gr
 
 CLIENTS = (
     Client(
-        name=NAME, read=read,
+        name=NAME,
+        read=read,
         installer=installer_of(
             config_file(placed("", _FOLDER, "hooks.json"), HOOKS.edited),
             config_file(placed("", _FOLDER, "mcp_config.json"), Servers().edited),
             notes=["Restart Windsurf."],
         ),
-        programs=("windsurf",), folders=(_FOLDER,),
+        programs=("windsurf",),
+        folders=(_FOLDER,),
         sample=HookSample(  # the folder is that of the hook's process
             "pre_user_prompt",
             '{"agent_action_name": "pre_user_prompt", "trajectory_id": "@SESSION@",'
             ' "tool_info": {"user_prompt": "@TEXT@"}}',
         ),
     ),
-)  # fmt: skip
+)

@@ -248,23 +248,43 @@ def tap(text: str) -> CommandResult | None:
 
 
 PARSERS = (
-    OutputParser(in_turn(_SUREFIRE.read, maven_build, _MAVEN_STOPPED.read), ("mvn", "mvnw"),
-                 ("Tests run: ", "[INFO] BUILD ", "[ERROR] Failed to execute")),
-    OutputParser(in_turn(_GRADLE_TESTS.read, _KOTLIN.read, gradle_build), ("gradle", "gradlew"),
-                 ("* What went wrong:", "BUILD SUCCESSFUL", "BUILD FAILED in ")),
+    OutputParser(
+        in_turn(_SUREFIRE.read, maven_build, _MAVEN_STOPPED.read),
+        ("mvn", "mvnw"),
+        ("Tests run: ", "[INFO] BUILD ", "[ERROR] Failed to execute"),
+    ),
+    OutputParser(
+        in_turn(_GRADLE_TESTS.read, _KOTLIN.read, gradle_build),
+        ("gradle", "gradlew"),
+        ("* What went wrong:", "BUILD SUCCESSFUL", "BUILD FAILED in "),
+    ),
     OutputParser(thrown, (), ("\tat ", "Exception in thread"), is_raised=True),
     OutputParser(_DOTNET_TEST.read, ("dotnet",), ("Passed!  -", "Failed!  -")),
     OutputParser(_CSC.read, ("dotnet", "msbuild", "csc", "mcs"), (": error CS", "Error(s)")),
-    OutputParser(in_turn(_TERMINAL_TESTS.read, _NET_BUILD.read), ("dotnet",),
-                 ("Test summary: ", "Build succeeded")),
-    OutputParser(_NET_THROWN.read, ("dotnet",), ("Unhandled exception", "Unhandled Exception"),
-                 is_raised=True),
-    OutputParser(in_turn(_RSPEC.read, _RSPEC_CUT.read), ("rspec",),
-                 (" examples, ", " example, ", "\nrspec ./")),
+    OutputParser(
+        in_turn(_TERMINAL_TESTS.read, _NET_BUILD.read),
+        ("dotnet",),
+        ("Test summary: ", "Build succeeded"),
+    ),
+    OutputParser(
+        _NET_THROWN.read,
+        ("dotnet",),
+        ("Unhandled exception", "Unhandled Exception"),
+        is_raised=True,
+    ),
+    OutputParser(
+        in_turn(_RSPEC.read, _RSPEC_CUT.read),
+        ("rspec",),
+        (" examples, ", " example, ", "\nrspec ./"),
+    ),
     OutputParser(_MINITEST.read, (), (" assertions, ",)),
-    OutputParser(in_turn(_RUBY_RAISED.read, _RUBY_SYNTAX.read), ("ruby",),
-                 (":in `", ":in '", "syntax error"), is_raised=True),
+    OutputParser(
+        in_turn(_RUBY_RAISED.read, _RUBY_SYNTAX.read),
+        ("ruby",),
+        (":in `", ":in '", "syntax error"),
+        is_raised=True,
+    ),
     OutputParser(_PHPUNIT.read, ("phpunit",), ("OK (", "Assertions: ")),
     OutputParser(_PHP_FATAL.read, ("php",), ("Fatal error: ", "Parse error: "), is_raised=True),
     OutputParser(tap, ("bats", "perl"), ("\nnot ok ", "\nok 1")),
-)  # fmt: skip
+)

@@ -222,11 +222,23 @@ def _is_own(path: str) -> bool:
 
 
 PARSERS = (
-    OutputParser(pytest, ("pytest", "py.test"),
-                 (" passed", " failed", " error", "no tests ran", "loading conftest",
-                  _PYTEST_SUMMARY, "= FAILURES =", ".py::")),
+    OutputParser(
+        pytest,
+        ("pytest", "py.test"),
+        (
+            " passed",
+            " failed",
+            " error",
+            "no tests ran",
+            "loading conftest",
+            _PYTEST_SUMMARY,
+            "= FAILURES =",
+            ".py::",
+        ),
+    ),
     OutputParser(unittest, ("unittest",), ("\nRan ",)),
     OutputParser(pip, ("pip", "pip3", "uv"), ("Successfully ",)),
-    OutputParser(traceback, (), (_TRACEBACK, "SyntaxError: ", "IndentationError: "),
-                 is_raised=True),
-)  # fmt: skip
+    OutputParser(
+        traceback, (), (_TRACEBACK, "SyntaxError: ", "IndentationError: "), is_raised=True
+    ),
+)

@@ -31,13 +31,24 @@ _FOLDER = "Library/Application Support/Cursor" if sys.platform == "darwin" else 
 _TABLE = "cursorDiskKV"
 _PERSON, _AGENT = 1, 2
 _TOOLS: Mapping[str, str] = {
-    "run_terminal_cmd": "Shell", "run_terminal_command": "Shell", "read_file": "Read",
-    "grep": "Grep", "grep_search": "Grep", "ripgrep": "Grep", "ripgrep_raw_search": "Grep",
-    "codebase_search": "SemanticSearch", "semantic_search_full": "SemanticSearch",
-    "file_search": "Glob", "glob_file_search": "Glob", "list_dir": "LS", "task": "Task",
-    "web_search": "WebSearch", "web_fetch": "WebFetch", "delete_file": "Delete",
+    "run_terminal_cmd": "Shell",
+    "run_terminal_command": "Shell",
+    "read_file": "Read",
+    "grep": "Grep",
+    "grep_search": "Grep",
+    "ripgrep": "Grep",
+    "ripgrep_raw_search": "Grep",
+    "codebase_search": "SemanticSearch",
+    "semantic_search_full": "SemanticSearch",
+    "file_search": "Glob",
+    "glob_file_search": "Glob",
+    "list_dir": "LS",
+    "task": "Task",
+    "web_search": "WebSearch",
+    "web_fetch": "WebFetch",
+    "delete_file": "Delete",
     "apply_patch": "ApplyPatch",
-}  # fmt: skip
+}
 _EDITORS = frozenset(
     {"search_replace", "edit_file", "write", "MultiEdit", "edit_notebook", "create_file", "reapply"}
 )

@@ -133,11 +133,15 @@ def _describe(folder: Path, name: str, *, is_builtin: bool = False) -> ModelInfo
     try:
         declared = model.read(folder)
         return ModelInfo(
-            name=name, id=model.identity(folder, declared), dimensions=declared.dimensions,
-            folder=folder, description=declared.description, licence=declared.licence,
+            name=name,
+            id=model.identity(folder, declared),
+            dimensions=declared.dimensions,
+            folder=folder,
+            description=declared.description,
+            licence=declared.licence,
             size_bytes=sum((folder / file).stat().st_size for file in model.DIGESTED),
             is_builtin=is_builtin,
-        )  # fmt: skip
+        )
     except (ConfigInvalid, OSError) as error:
         problem = error.message if isinstance(error, ConfigInvalid) else str(error)
         return ModelInfo(

@@ -74,12 +74,15 @@ def test_any_text_whatsoever_gives_a_unit_vector_or_zeros(model: Model, texts: l
     assert np.logical_or(np.isclose(lengths, 1, atol=1e-4), lengths == 0).all()
 
 
-@pytest.mark.parametrize(("name", "parts"), [
-    pytest.param("getUserName", "get user name", id="camel"),
-    pytest.param("get_user_name", "get user name", id="snake"),
-    pytest.param("HTTPServer", "http server", id="capitals"),
-    pytest.param("src/user-name.py", "src user name py", id="path"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        pytest.param("getUserName", "get user name", id="camel"),
+        pytest.param("get_user_name", "get user name", id="snake"),
+        pytest.param("HTTPServer", "http server", id="capitals"),
+        pytest.param("src/user-name.py", "src user name py", id="path"),
+    ],
+)
 def test_an_identifier_is_its_words(name: str, parts: str) -> None:
     made, expected = LOADED["instant"].embed([name, parts])
     assert made @ expected > 0.99
@@ -225,10 +228,14 @@ def item(title: str = "", **fields: object) -> Item:
 
 def test_every_part_that_matters_is_read_title_first() -> None:
     made = item(
-        "Fix login", subtitle="two files", narrative="The cookie expired.",
-        facts=("Changed def sign_in",), concepts=("auth",), files_modified=("src/auth/login.py",),
+        "Fix login",
+        subtitle="two files",
+        narrative="The cookie expired.",
+        facts=("Changed def sign_in",),
+        concepts=("auth",),
+        files_modified=("src/auth/login.py",),
         files_read=("docs/login.md",),
-    )  # fmt: skip
+    )
     expected = "Fix login two files The cookie expired. Changed def sign_in auth login.py login.md"
     assert text_of(made) == expected
 
@@ -265,11 +272,14 @@ def test_what_a_language_model_wrote_is_read_and_pushes_out_nothing_else() -> No
     assert text.endswith("Added def resume")
 
 
-@pytest.mark.parametrize(("title", "narrative"), [
-    pytest.param("The key is blue", "The key is blue", id="the whole text"),
-    pytest.param("The key is…", "The key is blue", id="cut"),
-    pytest.param("Keys", "# Keys\nThe key is blue", id="a heading"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("title", "narrative"),
+    [
+        pytest.param("The key is blue", "The key is blue", id="the whole text"),
+        pytest.param("The key is…", "The key is blue", id="cut"),
+        pytest.param("Keys", "# Keys\nThe key is blue", id="a heading"),
+    ],
+)
 def test_a_title_that_begins_the_text_is_read_once(title: str, narrative: str) -> None:
     assert text_of(item(title, narrative=narrative)) == narrative
 
@@ -334,11 +344,14 @@ def _graph(inputs: tuple[str, ...], kind: int, output: str) -> onnx.ModelProto:
     return model
 
 
-@pytest.mark.parametrize("inputs", [
-    pytest.param(("input_ids",), id="ids"),
-    pytest.param(("input_ids", "attention_mask"), id="mask"),
-    pytest.param(("input_ids", "attention_mask", "token_type_ids"), id="mask-and-types"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        pytest.param(("input_ids",), id="ids"),
+        pytest.param(("input_ids", "attention_mask"), id="mask"),
+        pytest.param(("input_ids", "attention_mask", "token_type_ids"), id="mask-and-types"),
+    ],
+)
 @pytest.mark.parametrize("kind", [TensorProto.INT64, TensorProto.INT32], ids=["int64", "int32"])
 def test_the_usual_inputs_of_a_sequence_are_given(
     build: Build, inputs: tuple[str, ...], kind: int
@@ -351,13 +364,16 @@ def test_vectors_are_made_unit_vectors_where_the_graph_does_not(build: Build) ->
     assert made == pytest.approx(np.array([[0.6, 0, 0.8, 0], [0, 0, 0, 0]]), abs=1e-6)
 
 
-@pytest.mark.parametrize(("inputs", "kind", "shown"), [
-    pytest.param((), TensorProto.INT64, "inputs are none", id="none"),
-    pytest.param(("pixels",), TensorProto.INT64, "inputs are pixels", id="another"),
-    pytest.param(("attention_mask",), TensorProto.INT64, "are attention_mask", id="mask"),
-    pytest.param(("ids", "input_ids"), TensorProto.INT64, "are ids, input_ids", id="both"),
-    pytest.param(("input_ids",), TensorProto.FLOAT, r"tensor\(float\)", id="no ids"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("inputs", "kind", "shown"),
+    [
+        pytest.param((), TensorProto.INT64, "inputs are none", id="none"),
+        pytest.param(("pixels",), TensorProto.INT64, "inputs are pixels", id="another"),
+        pytest.param(("attention_mask",), TensorProto.INT64, "are attention_mask", id="mask"),
+        pytest.param(("ids", "input_ids"), TensorProto.INT64, "are ids, input_ids", id="both"),
+        pytest.param(("input_ids",), TensorProto.FLOAT, r"tensor\(float\)", id="no ids"),
+    ],
+)
 def test_other_inputs_are_refused(
     build: Build, inputs: tuple[str, ...], kind: int, shown: str
 ) -> None:
@@ -365,11 +381,14 @@ def test_other_inputs_are_refused(
         build(*inputs, kind=kind)
 
 
-@pytest.mark.parametrize(("output", "shown"), [
-    pytest.param("tokens", r"float32 \(1, 2\)", id="not-pooled"),
-    pytest.param("double", r"float64 \(1, 4\)", id="not-float32"),
-    pytest.param("fails", "does not run", id="fails"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [
+        pytest.param("tokens", r"float32 \(1, 2\)", id="not-pooled"),
+        pytest.param("double", r"float64 \(1, 4\)", id="not-float32"),
+        pytest.param("fails", "does not run", id="fails"),
+    ],
+)
 def test_another_output_than_vectors_is_refused(build: Build, output: str, shown: str) -> None:
     with pytest.raises(ConfigInvalid, match=shown):
         build("input_ids", output=output)

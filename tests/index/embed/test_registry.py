@@ -67,13 +67,16 @@ def test_a_model_that_is_not_there_is_said_to_be_none(copied: Folder, tmp_path: 
     assert not registry.chosen("instant", NONE).problem
 
 
-@pytest.mark.parametrize(("text", "shown"), [
-    pytest.param("dimensions = ", "is not a model manifest", id="no-toml"),
-    pytest.param("description = 'x'", "dimensions", id="no-dimensions"),
-    pytest.param(card(dimensions=0), "dimensions", id="none"),
-    pytest.param(card("words = '('"), "not a regular expression", id="expression"),
-    pytest.param(card("# " + "x" * 70000), "longer than", id="long"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("dimensions = ", "is not a model manifest", id="no-toml"),
+        pytest.param("description = 'x'", "dimensions", id="no-dimensions"),
+        pytest.param(card(dimensions=0), "dimensions", id="none"),
+        pytest.param(card("words = '('"), "not a regular expression", id="expression"),
+        pytest.param(card("# " + "x" * 70000), "longer than", id="long"),
+    ],
+)
 def test_a_wrong_card_is_listed_with_its_problem(copied: Folder, text: str, shown: str) -> None:
     folder = copied("mine", card=text)
     info = registry.known(folder.parent)[-1]
@@ -100,11 +103,14 @@ def test_damage_is_found_before_the_model_is_used(copied: Folder) -> None:
         registry.load(registry.find("mine", folder.parent))
 
 
-@pytest.mark.parametrize(("name", "dimensions", "shown"), [
-    pytest.param("model.onnx", 256, "model.onnx is not an ONNX graph", id="graph"),
-    pytest.param("tokenizer.json", 256, "tokenizer.json is not a tokenizer", id="tokenizer"),
-    pytest.param("README.md", 7, r"not float32 \(1, 7\)", id="dimensions of another graph"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "dimensions", "shown"),
+    [
+        pytest.param("model.onnx", 256, "model.onnx is not an ONNX graph", id="graph"),
+        pytest.param("tokenizer.json", 256, "tokenizer.json is not a tokenizer", id="tokenizer"),
+        pytest.param("README.md", 7, r"not float32 \(1, 7\)", id="dimensions of another graph"),
+    ],
+)
 def test_a_file_of_another_kind_is_refused(
     copied: Folder, name: str, dimensions: int, shown: str
 ) -> None:
@@ -177,24 +183,30 @@ def test_what_is_no_pinned_model_is_not_kept(served: str, copied: Folder, tmp_pa
     assert set(download.MOST_BYTES) == {"model.toml", "model.onnx", "tokenizer.json"}
 
 
-@pytest.mark.parametrize("base", [
-    pytest.param("{served}/nothing-here", id="no-such-file"),
-    pytest.param("http://127.0.0.1:1", id="no-server"),
-    pytest.param("http://127.0.0.1:99999", id="no-port"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "base",
+    [
+        pytest.param("{served}/nothing-here", id="no-such-file"),
+        pytest.param("http://127.0.0.1:1", id="no-server"),
+        pytest.param("http://127.0.0.1:99999", id="no-port"),
+    ],
+)
 def test_what_cannot_be_had_is_shown(served: str, tmp_path: Path, base: str) -> None:
     with pytest.raises(NotFound, match="cannot be had"):
         pull("mine", base.format(served=served), sha256="0" * 64, folder=tmp_path / "own")
 
 
-@pytest.mark.parametrize(("name", "url", "sha256", "shown"), [
-    pytest.param("../up", "http://host", "0" * 64, "not a model name", id="path"),
-    pytest.param("deep", "http://host", "0" * 64, "built in", id="built-in"),
-    pytest.param("mine", "file:///etc", "0" * 64, "not an http or https URL", id="file"),
-    pytest.param("mine", "http://", "0" * 64, "not an http or https URL", id="no-host"),
-    pytest.param("mine", "http://[::1", "0" * 64, "not an http or https URL", id="bracket"),
-    pytest.param("mine", "http://host", "abc", "no SHA-256", id="digest"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "url", "sha256", "shown"),
+    [
+        pytest.param("../up", "http://host", "0" * 64, "not a model name", id="path"),
+        pytest.param("deep", "http://host", "0" * 64, "built in", id="built-in"),
+        pytest.param("mine", "file:///etc", "0" * 64, "not an http or https URL", id="file"),
+        pytest.param("mine", "http://", "0" * 64, "not an http or https URL", id="no-host"),
+        pytest.param("mine", "http://[::1", "0" * 64, "not an http or https URL", id="bracket"),
+        pytest.param("mine", "http://host", "abc", "no SHA-256", id="digest"),
+    ],
+)
 def test_wrong_arguments_reach_no_server(
     tmp_path: Path, name: str, url: str, sha256: str, shown: str
 ) -> None:

@@ -180,14 +180,17 @@ async def _watching(wakes: Wakes) -> AsyncIterator[Health]:
         pytest.param(b"{", "not JSON", id="not JSON"),
         pytest.param(b"[" * 100_000, "not JSON", id="too deep"),
         pytest.param(b'"\xff"', "not JSON", id="not UTF-8"),
-        pytest.param(b'{"kind":"custom","name":"a","more":%s1%s}' % (b"[" * 1_010, b"]" * 1_010),
-            "nested too deep", id="too deep to be kept"),
+        pytest.param(
+            b'{"kind":"custom","name":"a","more":%s1%s}' % (b"[" * 1_010, b"]" * 1_010),
+            "nested too deep",
+            id="too deep to be kept",
+        ),
         pytest.param(b"{}", "field 'kind': missing", id="no kind"),
         pytest.param(b'{"kind": null}', "field 'kind': 'None'", id="a kind that is none"),
         pytest.param(b'[{"kind":"prompt","text":"a"},{"kind":"x"}]', "event 1: ", id="the second"),
         pytest.param(b"[" + b"1," * 5_000 + b"1]", "5,001 events", id="too many"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_event_is_refused_whole(body: bytes, complaint: str) -> None:
     stored: list[object] = []
     with pytest.raises(BadInput, match=complaint):
@@ -249,13 +252,16 @@ def _no_folder(place: str, home: Home) -> None:
     ("prepare", "said"),
     [
         pytest.param(_broken, "store: ", id="a broken database"),
-        pytest.param(_of_before_an_upgrade, "make them anew with: observer doctor --rebuild",
-            id="upgraded"),
-        *(pytest.param(partial(_no_folder, place), f"spool: {{root}}/{place}", id=place)
-            for place in ("spool", "spool/new", "spool/shell")),
+        pytest.param(
+            _of_before_an_upgrade, "make them anew with: observer doctor --rebuild", id="upgraded"
+        ),
+        *(
+            pytest.param(partial(_no_folder, place), f"spool: {{root}}/{place}", id=place)
+            for place in ("spool", "spool/new", "spool/shell")
+        ),
         pytest.param(lambda home: home.root.touch(), "home: {root} is not a folder", id="a file"),
     ],
-)  # fmt: skip
+)
 def test_the_status_says_what_is_wrong(
     home: Home, prepare: Callable[[Home], None], said: str
 ) -> None:

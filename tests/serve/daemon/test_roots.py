@@ -61,13 +61,23 @@ def app(tmp_path: Path, git: Git) -> Path:
     [
         pytest.param([], mounts(), None, id="a work tree"),
         pytest.param(["{app}"], [], "excluded", id="excluded"),
-        *(pytest.param([], [("/", "ext4"), ("{app}", kind)],
-            f"on a file system of another machine ({kind})", id=kind)
-            for kind in ("nfs4", "cifs", "fuse.sshfs")),
-        pytest.param([], [("{app}", "nfs"), ("/", "ext4"), ("{app}", "ext4")], None,
-            id="the last mount counts"),
+        *(
+            pytest.param(
+                [],
+                [("/", "ext4"), ("{app}", kind)],
+                f"on a file system of another machine ({kind})",
+                id=kind,
+            )
+            for kind in ("nfs4", "cifs", "fuse.sshfs")
+        ),
+        pytest.param(
+            [],
+            [("{app}", "nfs"), ("/", "ext4"), ("{app}", "ext4")],
+            None,
+            id="the last mount counts",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_work_tree_is_watched_unless_it_is_excluded_or_of_another_machine(
     app: Path, excluded: list[str], mounted: list[tuple[str, str]], why: str | None
 ) -> None:

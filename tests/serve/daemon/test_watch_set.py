@@ -136,10 +136,14 @@ def test_a_tree_that_grew_too_large_is_dropped_and_shown(
     ("settings", "policy", "reason"),
     [
         pytest.param({"exclude": ("{app}",)}, "", "excluded", id="excluded"),
-        pytest.param({}, "exclude = 1",
-            "nothing is recorded: {app}/.observer.toml, line 1: exclude", id="policy"),
+        pytest.param(
+            {},
+            "exclude = 1",
+            "nothing is recorded: {app}/.observer.toml, line 1: exclude",
+            id="policy",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_project_that_is_not_watched_is_shown_with_the_reason(
     home: Home, store: SqliteStore, app: str, settings: dict[str, Any], policy: str, reason: str
 ) -> None:
@@ -192,13 +196,19 @@ EARLY, LATE = 20_000 - WINDOW_MS, 20_000 + WINDOW_MS
     ("saves", "hook_ms", "left"),
     [
         *(pytest.param([a_save(20_000)], [ms], None, id=f"{ms}") for ms in (EARLY, 20_000, LATE)),
-        *(pytest.param([a_save(20_000)], [ms], a_save(20_000), id=f"not of {ms}")
-            for ms in (EARLY - 1, LATE + 1)),
-        pytest.param([a_save(0), a_save(20_000, old="2", new="3")], [100],
-            a_save(20_000, old="2", new="3"), id="a person after an agent"),
+        *(
+            pytest.param([a_save(20_000)], [ms], a_save(20_000), id=f"not of {ms}")
+            for ms in (EARLY - 1, LATE + 1)
+        ),
+        pytest.param(
+            [a_save(0), a_save(20_000, old="2", new="3")],
+            [100],
+            a_save(20_000, old="2", new="3"),
+            id="a person after an agent",
+        ),
         pytest.param([a_save(0), a_save(1, old="2", new="1")], [], None, id="undone in between"),
     ],
-)  # fmt: skip
+)
 def test_a_save_that_a_hook_showed_at_its_moment_is_left_out(
     saves: list[Save], hook_ms: list[int], left: Save | None
 ) -> None:

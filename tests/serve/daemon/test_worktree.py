@@ -53,18 +53,35 @@ def _look(
     [
         pytest.param({}, {"src/a.py": "a = 2\n"}, {"src/a.py": ("a = 1\n", "a = 2\n")}, id="saved"),
         pytest.param({}, {"src/a.py": "a = 1\n"}, {}, id="without a change"),
-        pytest.param({}, {"new.py": "n = 1\n", "b.md": None},
-            {"b.md": ("", None), "new.py": (None, "n = 1\n")}, id="new and gone"),
-        pytest.param({"new.py": "n = 1\n"}, {"new.py": None}, {"new.py": ("n = 1\n", None)},
-            id="gone again"),
-        pytest.param({"src/a.py": "a = 2\n"}, {"src/a.py": "a = 1\n"},
-            {"src/a.py": ("a = 2\n", "a = 1\n")}, id="undone by hand"),
-        pytest.param({"a.txt": "one\n"}, {"a.txt": "one\ntwo\n"},
-            {"a.txt": ("one\n", "one\ntwo\n")}, id="new before, and changed"),
-        pytest.param({}, {"b.md": "# B\r\nmore\r\n"}, {"b.md": ("# B\n", "# B\nmore\n")},
-            id="with other line ends"),
+        pytest.param(
+            {},
+            {"new.py": "n = 1\n", "b.md": None},
+            {"b.md": ("", None), "new.py": (None, "n = 1\n")},
+            id="new and gone",
+        ),
+        pytest.param(
+            {"new.py": "n = 1\n"}, {"new.py": None}, {"new.py": ("n = 1\n", None)}, id="gone again"
+        ),
+        pytest.param(
+            {"src/a.py": "a = 2\n"},
+            {"src/a.py": "a = 1\n"},
+            {"src/a.py": ("a = 2\n", "a = 1\n")},
+            id="undone by hand",
+        ),
+        pytest.param(
+            {"a.txt": "one\n"},
+            {"a.txt": "one\ntwo\n"},
+            {"a.txt": ("one\n", "one\ntwo\n")},
+            id="new before, and changed",
+        ),
+        pytest.param(
+            {},
+            {"b.md": "# B\r\nmore\r\n"},
+            {"b.md": ("# B\n", "# B\nmore\n")},
+            id="with other line ends",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_save_tells_both_texts(
     app: Path,
     before: dict[str, str],

@@ -486,9 +486,12 @@ def person() -> Call:
 
 
 ANSWERS: tuple[tuple[Answer, dict[str, bool]], ...] = (
-    ("accept", {"approve": True}), ("decline", {}), ("cancel", {}), ("accept", {}),
+    ("accept", {"approve": True}),
+    ("decline", {}),
+    ("cancel", {}),
+    ("accept", {}),
     ("accept", {"approve": False}),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -98,14 +98,23 @@ def test_other_projects_keep_their_vectors(world: World) -> None:
     [
         pytest.param([], [7], id="nothing"),
         pytest.param([(Prompt(text="x"), 8, "s1")], [7], id="a session of the same name"),
-        pytest.param([(Remember(content="a", scope="personal"), n, "") for n in (7, 9)], [7, 9],
-            id="notes that belong to no project"),
-        pytest.param([(Enriched(item=item_id(1), model="m", as_of_ms=1, narrative="x"), 9, "")],
-            [7, 9], id="an account of an item"),
-        pytest.param([(Enriched(item=item_id(1, "summary"), model="m", as_of_ms=1, narrative="x"),
-            9, "")], [7, 9], id="an account of a session"),
+        pytest.param(
+            [(Remember(content="a", scope="personal"), n, "") for n in (7, 9)],
+            [7, 9],
+            id="notes that belong to no project",
+        ),
+        pytest.param(
+            [(Enriched(item=item_id(1), model="m", as_of_ms=1, narrative="x"), 9, "")],
+            [7, 9],
+            id="an account of an item",
+        ),
+        pytest.param(
+            [(Enriched(item=item_id(1, "summary"), model="m", as_of_ms=1, narrative="x"), 9, "")],
+            [7, 9],
+            id="an account of a session",
+        ),
     ],
-)  # fmt: skip
+)
 def test_how_far_an_event_reaches(
     world: World, joining: list[tuple[AnyBody, int, str]], reached: list[int]
 ) -> None:
