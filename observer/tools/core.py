@@ -122,7 +122,11 @@ class Core(notes.MemoryTool):
         super().__init__(memory, here)
         self._cache = ResponseCache(memory, now_ms)
 
-    @_read("Search memory", view="search")
+    @_read(
+        "Search memory",
+        view="search",
+        returns="observations:array summaries:array notice:string degraded:string",
+    )
     def search(  # noqa: PLR0913 - the documented parameters of one tool
         self,
         query: Annotated[
@@ -174,7 +178,12 @@ class Core(notes.MemoryTool):
         result = rows.search_result(found, name, excerpts)
         return ToolResult(text, result, beside=lambda: {"why": list(map(rows.why, found.hits))})
 
-    @_read("What happened around it", aliases={"anchor": "anchor_id"}, view="timeline")
+    @_read(
+        "What happened around it",
+        aliases={"anchor": "anchor_id"},
+        view="timeline",
+        returns="timeline:array",
+    )
     def timeline(
         self,
         anchor_id: Annotated[Handle, Meta(description="Id of an item.")],
@@ -192,7 +201,7 @@ class Core(notes.MemoryTool):
         ]
         return ToolResult(render.timeline(around, name), {"timeline": lines})
 
-    @_read("Full observations by id")
+    @_read("Full observations by id", returns="observations:array missing_ids:array")
     def get_observations(
         self, ids: Annotated[list[Handle], Meta(description=f"{MOST_IDS} at most; batch them.")]
     ) -> ToolResult:
@@ -237,7 +246,11 @@ class Core(notes.MemoryTool):
                     missing[handle] = None
         return list(found), list(missing)
 
-    @_read("What matters in a project")
+    @_read(
+        "What matters in a project",
+        returns="project:string items:array summaries:array tokenBudget:integer tokensUsed:integer "
+        "card:array left_out:integer notice:string degraded:string",
+    )
     def get_context(
         self,
         project: Annotated[str, Meta(description="Name, folder or remote; default: yours.")] = "",
@@ -275,7 +288,11 @@ class Core(notes.MemoryTool):
             return made(lambda ask: ask)
         return self._cache.answer((asked.uuid, folder, token_budget), made)
 
-    @_read("What hangs on a name")
+    @_read(
+        "What hangs on a name",
+        returns="name:string kinds:array total:integer files:array people:array groups:array "
+        "relations:array notice:string",
+    )
     def related(
         self,
         name: Annotated[str, Meta(description="E.g. src/fees.py, settle_fees, ana, TS2345.")],

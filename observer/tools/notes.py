@@ -58,7 +58,12 @@ OPEN, SAID = 10, 400
 class MemoryTool(Tools):
     """The tools of one memory that keep notes and settle which hold."""
 
-    @_write("Remember, recall, forget")
+    @_write(
+        "Remember, recall, forget",
+        returns="action:string message:string id:integer updated:boolean deleted:boolean "
+        "final_at:string memories:array similar:array dangling:array notice:string "
+        "degraded:string",
+    )
     def memory(  # noqa: PLR0913 - the documented parameters of one tool
         self,
         action: Annotated[str, Meta(extra_json_schema={"enum": list(ACTIONS)})],
@@ -123,7 +128,11 @@ class MemoryTool(Tools):
                 return self._forget(id)
         raise BadInput(f"Invalid action: {action!r}", hint=f"must be {_one_of(ACTIONS)}")
 
-    @_write("Settle which notes hold", view="review")
+    @_write(
+        "Settle which notes hold",
+        view="review",
+        returns="settled:array open:array total:integer degraded:string",
+    )
     def resolve(
         self,
         pairs: Annotated[list[Settling], Meta(max_length=50)] = [],  # noqa: B006 - never changed

@@ -114,6 +114,8 @@ class Tool:
         is_fenced: its text stands in a fence below the label, and its JSON has the label in a field
             more; not where clients know both from elsewhere: there the label is one line above.
         view: name of the view that shows its results, where a client shows views.
+        returns: the fields of its result with their JSON types, ``name:type`` each; "" if only its
+            text is documented.
     """
 
     run: Callable[..., ToolResult]
@@ -125,6 +127,7 @@ class Tool:
     refusal: Callable[[ObserverError], JsonRpcError] | None = None
     is_fenced: bool = True
     view: str = ""
+    returns: str = ""
 
     @property
     def name(self) -> str:
@@ -175,6 +178,14 @@ class Tool:
             if not parameter.get("default", True):
                 del parameter["default"]
         return schema
+
+    @property
+    def output_schema(self) -> Row:
+        """Return the JSON Schema of the result: the JSON type of each field, but not of rows."""
+        fields = {
+            name: {"type": kind} for name, kind in (one.split(":") for one in self.returns.split())
+        }
+        return {"type": "object", **({"properties": fields} if fields else {})}
 
     def call(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Check the arguments and run the tool.

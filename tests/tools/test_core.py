@@ -38,6 +38,7 @@ PARAMETERS = {
         "limit": 10, "id": None, "session": None, "branch": None, "since": None, "until": None,
     },
 }  # fmt: skip
+JSON_TYPES = {str: "string", bool: "boolean", int: "integer", list: "array", tuple: "array"}
 Tools = dict[str, Tool]
 
 
@@ -53,8 +54,11 @@ def tools(memory: Memory, folder: list[str]) -> Tools:
 
 
 def ask(tools: Tools, tool: str, **arguments: Any) -> Any:
-    """Call a tool and return its result as the JSON that a client gets."""
-    return tools[tool].call(arguments).result
+    """Call a tool and return its result as JSON, once it has the fields that the tool announces."""
+    result = msgspec.to_builtins(tools[tool].call(arguments).result)
+    fields = tools[tool].output_schema["properties"]
+    assert all(fields[name] == {"type": JSON_TYPES[type(result[name])]} for name in result)
+    return result
 
 
 @pytest.mark.parametrize("tool", PARAMETERS)

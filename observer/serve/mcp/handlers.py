@@ -318,7 +318,7 @@ def _listed(tool: Tool) -> Json:
         "description": tool.description,
         "inputSchema": _ordered(tool.input_schema),
         "name": tool.name,
-        "outputSchema": {"type": "object"},
+        "outputSchema": tool.output_schema,
         "title": tool.title,
     }
     return {"_meta": {"anthropic/alwaysLoad": True}, **shown} if tool.is_always_loaded else shown

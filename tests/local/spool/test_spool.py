@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
+import stat
 import threading
 import time
 import uuid
@@ -31,6 +32,12 @@ def payloads(entries: list[SpoolEntry]) -> list[bytes]:
 
 def age(path: Path, at_s: float) -> None:
     os.utime(path, (at_s, at_s))
+
+
+def test_folders_and_files_are_for_their_owner_alone(spool: Spool, home: Home) -> None:
+    spool.append(FIELDS)
+    modes = {stat.filemode(path.stat().st_mode) for path in home.root.rglob("*")}
+    assert modes == {"drwx------", "-rw-------"}
 
 
 def test_a_claim_gives_the_oldest_first_and_stops_at_its_bytes_after_one(

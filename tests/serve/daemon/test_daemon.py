@@ -194,6 +194,22 @@ def test_a_home_with_a_very_long_path_works(
         long.run.rmdir()
 
 
+def test_two_homes_never_meet_and_are_private(home: Home, tmp_path: Path, until: Until) -> None:
+    other = Home(tmp_path / "other")
+    _spool(home, tmp_path)
+    client.ensure_daemon(home)
+    client.ensure_daemon(other)
+    try:
+        until(lambda: status(home)["events"] == 1)
+        assert status(other)["events"] == 0
+        assert client.daemon_pid(home) != client.daemon_pid(other)
+    finally:
+        client.stop(other)
+    open_to_others = [path for path in home.root.rglob("*") if path.lstat().st_mode & 0o077]
+    theirs = [path for path in open_to_others if not path.is_symlink()]
+    assert not [path for path in theirs if not path.is_relative_to(home.hooks)]  # no secret
+
+
 def test_a_database_of_a_newer_version_is_left_alone_and_shown(home: Home, tmp_path: Path) -> None:
 
     client.ensure_daemon(home)
