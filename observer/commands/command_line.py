@@ -17,6 +17,7 @@ from typing import NamedTuple
 from observer.commands import runners
 from observer.commands.check_tools import ALIASES, PROGRAMS
 from observer.commands.runners import ASSIGNMENT, FRAME_WORDS, program_name, split, unquoted
+from observer.core.patterns import lazy_pattern
 from observer.core.text import distinct, one_line, word_set
 from observer.core.value import Value
 
@@ -379,3 +380,17 @@ def _bypasses(failed: InvocationForm, worked: InvocationForm) -> bool:
 def _alike(one: str, other: str) -> bool:
     """Return True for equal words, and for one path as seen from two folders."""
     return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
+
+
+COMMITTED = lazy_pattern(
+    r"^\[(?P<branch>[^\]\s]{1,200})[^\]\n]{0,40} (?P<hash>[0-9a-f]{7,64})\] (?P<subject>[^\n]*)"
+    r"(?:(?:\n [^\n]*){0,3}?\n (?P<files>\d+) files? changed)?",
+    re.MULTILINE,
+)
+"""How git says what it made (`[main 1a2b3c4] Round the total`), whoever ran it; what counts the
+files may be cut off."""
+
+
+def printed_commits(output: str) -> list[str]:
+    """Return the hashes, mostly abbreviated, of the commits that git said it made."""
+    return [found["hash"] for found in COMMITTED.finditer(output)]

@@ -176,16 +176,6 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def duration_text(duration_ms: int) -> str:
-    """Return a duration as a person says it: ``"40 ms"``, ``"3.1 s"``, ``"2 h 5 min"``."""
-    if duration_ms < 1000:
-        return f"{max(duration_ms, 0)} ms"
-    if duration_ms < 60_000:
-        return f"{duration_ms / 1000:.1f} s"
-    hours, minutes = divmod(duration_ms // 60_000, 60)
-    return f"{hours:,} h {minutes} min" if hours else f"{minutes} min"
-
-
 @lru_cache(maxsize=4096)
 def relative(path: str, root: str, cwd: str = "") -> str:
     """Return a path with forward slashes, from `cwd` on, relative to `root` where it is inside."""

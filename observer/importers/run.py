@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 from msgspec import structs
 
+from observer.commands.command_line import printed_commits
 from observer.core import config, json_text
 from observer.core.clock import now_ms
 from observer.core.disk import replace
@@ -26,7 +27,6 @@ from observer.git.process import git_output
 from observer.importers.source import FoundSession, Problems, SessionSource, events_of, groups
 from observer.ingest.duplicates import LIVE_MS
 from observer.local import client
-from observer.observations.session_commits import printed_commits
 from observer.projects import detect_place
 from observer.store.database import SqliteStore
 

@@ -17,7 +17,7 @@ from itertools import chain, filterfalse
 
 from msgspec.structs import replace
 
-from observer.commands.command_line import parse_command_line
+from observer.commands.command_line import parse_command_line, printed_commits
 from observer.core.errors import NotFound
 from observer.core.events import (
     Command,
@@ -50,7 +50,7 @@ from observer.ingest.duplicates import (
 )
 from observer.ingest.projection import Embedder, Projection
 from observer.observations.analysis import EventRecord, result_of
-from observer.observations.session_commits import printed_commits, written_files
+from observer.observations.session_commits import written_files
 from observer.observations.session_state import SYNTHETIC, continues
 from observer.projects import match_project, missing_roots, new_project, place_name, update_project
 from observer.projects.fs_probe import gone_root, is_same_or_inside, local_spelling

@@ -375,9 +375,9 @@ def derive_projects(
 
 def put_triages(writer: Writer) -> None:
     """Put what the log says was decided on signals, which belongs to no project."""
-    for one in writer.log_of_kind("triage"):
-        if isinstance(body := one.event.body, Triage):
-            writer.put_triage(body, at_ms=one.event.at_ms)
+    events = (one.event for one in writer.log_of_kind("triage"))
+    for event, body in ((one, one.body) for one in events if isinstance(one.body, Triage)):
+        writer.put_triage(body, at_ms=event.at_ms)
 
 
 def _derive(

@@ -23,7 +23,13 @@ from msgspec.structs import replace
 
 from observer.commands import command_line
 from observer.commands.check_runs import folder_of
-from observer.commands.command_line import SimpleCommand, git_words, inline_script, simple_commands
+from observer.commands.command_line import (
+    COMMITTED,
+    SimpleCommand,
+    git_words,
+    inline_script,
+    simple_commands,
+)
 from observer.commands.runners import program_name, unquoted
 from observer.core.events import Command, ToolUse
 from observer.core.json_text import object_in, texts_in
@@ -162,20 +168,6 @@ def commits(part: SimpleCommand) -> bool:
     """Return True if a simple command asks git to commit, whether or not that came about."""
     words = words_of(part)
     return words[:1] == ["commit"] and "--dry-run" not in words
-
-
-COMMITTED = lazy_pattern(
-    r"^\[(?P<branch>[^\]\s]{1,200})[^\]\n]{0,40} (?P<hash>[0-9a-f]{7,64})\] (?P<subject>[^\n]*)"
-    r"(?:(?:\n [^\n]*){0,3}?\n (?P<files>\d+) files? changed)?",
-    re.MULTILINE,
-)
-"""How git says what it made (`[main 1a2b3c4] Round the total`), whoever ran it; what counts the
-files may be cut off."""
-
-
-def printed_commits(output: str) -> list[str]:
-    """Return the hashes, mostly abbreviated, of the commits that git said it made."""
-    return [found["hash"] for found in COMMITTED.finditer(output)]
 
 
 def words_of(part: SimpleCommand) -> list[str]:

@@ -126,8 +126,7 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
         ref = _git(root, "symbolic-ref", "--quiet", "HEAD", wait_s=TABLES_WAIT_S)
         commit = _git(root, "rev-parse", "--verify", "--quiet", "HEAD", wait_s=TABLES_WAIT_S)
     else:
-        holder = os.path.join(common_dir, ref) if ref else os.path.join(git_dir, "HEAD")
-        commit = read_first_line(holder)
+        commit = read_first_line(f"{common_dir}/{ref}" if ref else f"{git_dir}/HEAD")
         if ref and not _HASH.fullmatch(commit):
             commit = _packed(watched[2], ref)
     commit = commit if _HASH.fullmatch(commit) else ""

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from observer.commands.check_tools import checker_of
-from observer.commands.command_line import leading_commands, simple_commands
+from observer.commands.command_line import leading_commands, printed_commits, simple_commands
 from observer.core.events import Command, FileWrite
 from observer.core.filters import Filters, touches
 from observer.core.model import Item, Session
@@ -111,9 +111,7 @@ def _committed(body: Command, ended_ms: int, at_ms: int) -> bool:
     """Return True if a command commits, by itself or whatever it ran, and had begun at a time."""
     took_ms = UNTIMED_MS if body.duration_ms is None else body.duration_ms
     parts = simple_commands(body.command) if "git" in body.command else ()
-    commits = any(map(session_commits.commits, parts)) or session_commits.printed_commits(
-        body.output
-    )
+    commits = any(map(session_commits.commits, parts)) or printed_commits(body.output)
     return ended_ms - took_ms < at_ms + SECOND_MS and bool(commits)
 
 

@@ -44,7 +44,10 @@ MOMENT = (
     "id", "type", "title", "subtitle", "narrative", "project", "created_at", "created_at_epoch",
     "position",
 )  # fmt: skip
-SUMMARY = ("id", "session_id", "project", *render.ANSWERS, "created_at", "created_at_epoch")
+SUMMARY = (
+    *("id", "session_id", "project", *render.ANSWERS, "notes"),
+    *("created_at", "created_at_epoch"),
+)
 ITEM = (
     "id", "title", "content", "type", "project", "created_at", "created_at_epoch", "score",
     "signals",
@@ -171,6 +174,7 @@ class Kiro(Tools):
                 SUMMARY,
                 item,
                 name,
+                notes=None,
                 session_id=sessions.get(item.session_id or 0, ""),
                 **{field: getattr(item.summary, field, "") or None for field in render.ANSWERS},
             )

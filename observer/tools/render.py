@@ -255,7 +255,7 @@ def detail(item: Item, name: ProjectName | None = None) -> str:
         ("concepts", ", ".join(item.concepts)),
         ("read", ", ".join(map(named, item.files_read))),
         ("modified", ", ".join(map(named, item.files_modified))),
-        ("commit", "" if is_commit else item.commit),
+        ("at commit", "" if is_commit else item.commit),
         ("branch", named(item.branch)),
         ("key", item.key),
         ("category", item.category),

@@ -159,10 +159,13 @@ def filled(fill: Callable[..., None], folder: Path) -> Path:
         },
         {"kind": "reply", "text": f"We decided to use harbour because {HOSTILE}"},
         {"kind": "remember", "content": f"harbour note {HOSTILE}", "type": "decision"},
+    ]
+    later = [
         {"kind": "prompt", "text": "shut the pier on all Mondays"},
         {"kind": "file-write", "path": path, "edits": [{"old": "x", "new": "pier"}]},
         {"kind": "reply", "text": "The pier is shut on Mondays now."},
     ]
+    reports += [report | {"session": f"later{HOSTILE}"} for report in later]
     fill([given | report for report in reports])
     return folder
 

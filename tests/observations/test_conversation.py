@@ -58,14 +58,15 @@ def test_a_chosen_option_is_a_decision(feed: Feed) -> None:
     assert fed.of("tool-use") == []
 
 
-def test_each_of_four_choices_is_a_decision(feed: Feed) -> None:
-    fed = feed(
-        Prompt(text="Plan the stores of it"),
-        ask(*((f"Where goes {n}?", f"In {n}", "Out") for n in "abcd")),
-    )
+def test_each_of_four_choices_is_a_decision_but_for_what_looks_like_a_call(feed: Feed) -> None:
+    choices = [(f"Where goes {n}?", f"In {n}", "Out") for n in "abcd"]
+    fed = feed(Prompt(text="Plan the stores of it"), ask(*choices))
     decisions = fed.of("decision")
     assert len({item.id for item in decisions}) == len({item.uuid for item in decisions}) == 4
     assert all(item.id // 4 == 2 for item in decisions)
+    call = ('[TOOL_CALLS] [{"name": "bash"}]', "Yes", "No")
+    fed = feed(Prompt(text="Plan the stores of it"), ask(call, *choices[:3]))
+    assert sorted(item.title for item in fed.of("decision")) == [each[0] for each in choices[:3]]
 
 
 def test_an_approved_plan_is_a_decision(feed: Feed) -> None:

@@ -704,7 +704,8 @@ def test_any_bytes_can_be_redacted(data: bytes) -> None:
 
 @given(st.sampled_from([secret for _, secret in TOKENS]), anything, anything)
 def test_a_token_in_any_surroundings_never_survives(secret: str, before: str, after: str) -> None:
-    start = " " if secret.startswith(" ") else ""
+    # Behind a letter these two beginnings stand inside base64.
+    start = " " if secret.startswith((" ", "ABIA", "ACCA")) else ""
     assume(secret.strip() not in before + after)
     assert secret.strip() not in redact_text(before + start + secret + " " + after)
 
