@@ -9,7 +9,7 @@ Clients ask with tools of different shapes: `AskUserQuestion` (Claude Code), `as
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -199,11 +199,24 @@ def _answer(
     notes = _given(output.get("annotations", {}), names)
     first, *more = [*filter(None, (one_line(each, _TEXT) for each in (*found, *notes)))] or [""]
     chosen = [first, *(each for each in dict.fromkeys(more) if each not in first)]
+    options = tuple(_options(asked))[:OPTIONS]
     return AnsweredQuestion(
         question=one_line(question, _TEXT),
-        chosen=tuple(filter(None, chosen)),
-        options=tuple(_options(asked))[:OPTIONS],
+        chosen=tuple(one for text in chosen if text for one in _labels(text, dict(options))),
+        options=options,
     )
+
+
+def _labels(text: str, labels: Collection[str]) -> list[str]:
+    """Return the options that a client joined into one answer; any other text as it is."""
+    found, rest = [], text
+    while rest:
+        fitting = (one for one in labels if rest == one or rest.startswith(f"{one}, "))
+        if not (label := max(fitting, key=len, default="")):
+            return [text]
+        found.append(label)
+        rest = rest[len(label) :].removeprefix(", ")
+    return found
 
 
 def _given(answers: object, names: tuple[str, ...]) -> list[str]:

@@ -69,6 +69,16 @@ def test_each_of_four_choices_is_a_decision_but_for_what_looks_like_a_call(feed:
     assert sorted(item.title for item in fed.of("decision")) == [each[0] for each in choices[:3]]
 
 
+def test_several_options_in_one_answer_are_all_chosen(feed: Feed) -> None:
+    labels = ("Redis", "Postgres, managed", "Files")
+    options = [{"label": one} for one in labels]
+    asked = {"questions": [{"question": "Which stores?", "options": options}]}
+    output = {"answers": {"Which stores?": "Files, Postgres, managed"}}
+    use = ToolUse(tool="AskUserQuestion", input=json.dumps(asked), output=json.dumps(output))
+    (decision,) = feed(Prompt(text="Plan the stores of it"), use).of("decision")
+    assert decision.narrative == "Which stores? Files; Postgres, managed.\nNot chosen: Redis."
+
+
 def test_an_approved_plan_is_a_decision(feed: Feed) -> None:
     plan = json.dumps({"plan": "# Round half even\n\nTotals are cut.\n\n1. Use `quantize`"})
     fed = feed(ToolUse(tool="ExitPlanMode", input=plan, output="approved"))
