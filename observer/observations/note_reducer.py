@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -26,32 +25,12 @@ from observer.core import events
 from observer.core.events import Event
 from observer.core.filters import RECORDED_KINDS
 from observer.core.model import FORMERLY, Item, Link, Recorded, item_id, item_uuid, title_key
-from observer.core.note_file import Claim
 from observer.core.text import block, distinct, first_line, one_line
 from observer.core.value import Value
 from observer.observations.drafts import TITLE, content_hash
 from observer.observations.prompt_injection import suspicion
 
-MAX_CLAIMS = 500
-"""Most claims of one note."""
-LINE_CHARS = 2_000
-"""A longer line is not a claim."""
-_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[([^\[\]()]{2,60})\]\s+(\S.*)")
-_CONTEXT = re.compile(r"\(([^()]+)\)\Z")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
-
-
-def parse_claims(text: str) -> tuple[Claim, ...]:
-    """Return the claims of a note, in order, without tasks, timecodes, links and code."""
-    found = (claim for line in prose(text) if (claim := _claim(line)))
-    return tuple(islice(found, MAX_CLAIMS))
-
-
-def tags_in(text: str) -> tuple[str, ...]:
-    """Return the `#tags` of a text without `#`, in order, without duplicates and numbers."""
-    words = (word for word in text.split() if word.startswith("#"))
-    parts = (part.strip(".,;:!?()'\"") for word in words for part in word.split("#"))
-    return tuple(dict.fromkeys(part for part in parts if any(map(str.isalpha, part))))
 
 
 def prose(text: str) -> Iterator[str]:
@@ -62,19 +41,6 @@ def prose(text: str) -> Iterator[str]:
             fence = "" if fence == mark[1] else fence or mark[1]
         elif not fence:
             yield line
-
-
-def _claim(line: str) -> Claim | None:
-    if len(line) > LINE_CHARS or not (item := _ITEM.fullmatch(line)):
-        return None
-    category, said = map(_spaced, item.groups())
-    # `[x]` marks a task, `[0:30]` a time, and `[!note]` a callout of an editor.
-    if len(category) < 2 or not category[0].isalpha():
-        return None
-    context = ""
-    if (last := _CONTEXT.search(said)) and last.start() and last[1].strip():
-        said, context = said[: last.start()].rstrip(), last[1].strip()
-    return Claim(category=category, text=said, tags=tags_in(said), context=context)
 
 
 def _spaced(text: str) -> str:

@@ -35,7 +35,7 @@ from observer.ingest.decode import decode, decode_upcoming
 from observer.ingest.pipeline import Pipeline
 from observer.local.journal import Journal, Lines
 from observer.local.spool import Spool
-from observer.observations import note_reducer, prompt_injection, quoting
+from observer.observations import prompt_injection, quoting
 from observer.projects import PlaceCache
 from observer.redaction.redact import redact_bytes, redact_text
 from observer.search import query
@@ -146,7 +146,6 @@ def _query(data: bytes) -> None:
 def _prose(data: bytes) -> None:
     text = text_of(data)
     prompt_injection.suspicion(text)
-    note_reducer.parse_claims(text)
     quoting.title_of(quoting.words_of(text))
     quoting.heading_of(text)
     quoting.opening(text)
