@@ -375,9 +375,10 @@ def derive_projects(
 
 def put_triages(writer: Writer) -> None:
     """Put what the log says was decided on signals, which belongs to no project."""
-    events = (one.event for one in writer.log_of_kind("triage"))
-    for event, body in ((one, one.body) for one in events if isinstance(one.body, Triage)):
-        writer.put_triage(body, at_ms=event.at_ms)
+    log = writer.log_of_kind("triage")
+    decided = [(body, one.event.at_ms) for one in log if isinstance(body := one.event.body, Triage)]
+    for body, at_ms in decided:
+        writer.put_triage(body, at_ms=at_ms)
 
 
 def _derive(

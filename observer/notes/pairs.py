@@ -1,6 +1,6 @@
 """Near pairs of notes that nobody has judged yet, and how each is settled.
 
-Whether an older note still holds, no words tell: whoever writes says so by an act.
+Whether an older note still holds is not read out of words: whoever writes says so by an act.
 """
 
 from __future__ import annotations

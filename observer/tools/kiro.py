@@ -44,10 +44,8 @@ MOMENT = (
     "id", "type", "title", "subtitle", "narrative", "project", "created_at", "created_at_epoch",
     "position",
 )  # fmt: skip
-SUMMARY = (
-    *("id", "session_id", "project", *render.ANSWERS, "notes"),
-    *("created_at", "created_at_epoch"),
-)
+_TIMES = ("created_at", "created_at_epoch")
+SUMMARY = ("id", "session_id", "project", *render.ANSWERS, "notes", *_TIMES)
 ITEM = (
     "id", "title", "content", "type", "project", "created_at", "created_at_epoch", "score",
     "signals",

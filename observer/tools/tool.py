@@ -182,9 +182,8 @@ class Tool:
     @property
     def output_schema(self) -> Row:
         """Return the JSON Schema of the result: the JSON type of each field, but not of rows."""
-        fields = {
-            name: {"type": kind} for name, kind in (one.split(":") for one in self.returns.split())
-        }
+        pairs = (one.split(":") for one in self.returns.split())
+        fields = {name: {"type": kind} for name, kind in pairs}
         return {"type": "object", **({"properties": fields} if fields else {})}
 
     def call(self, arguments: Mapping[str, Any]) -> ToolResult:

@@ -148,7 +148,7 @@ def test_a_context_is_explained_line_by_line_from_anywhere_and_where_there_is_no
     assert run("context", "--explain", "--json").json["lines"] == []
 
 
-def test_what_is_left_out_is_told(run: Run, filled: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_left_out_is_said(run: Run, filled: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OBSERVER_CONTEXT_TOKENS", "120")
     left = run("context", "--explain", "--json").json["left_out"]
     assert left

@@ -144,7 +144,7 @@ def test_every_part_and_events_by_project_and_type_are_shown(run: Run, spacious:
     assert found["events"]["oldest_at"] == found["projects"]["unassigned"]["newest_at"]
 
 
-def test_retention_is_foretold(run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retention_is_foreseen(run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("status", "--space", "--json").json["expired"]["events"] == 0
     monkeypatch.setenv("OBSERVER_RETENTION_BY_TYPE", "prompt=1,command=90")
     monkeypatch.setenv("OBSERVER_MAX_HOME_MB", "500")

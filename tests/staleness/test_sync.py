@@ -112,7 +112,7 @@ class Story:
         return self.tell(Commit(hash=commit), at=at)
 
     def wrote(self, path: str, text: str, *, at: Path | None = None) -> int:
-        """Write a file, as an editor tells it."""
+        """Write a file, as an editor reports it."""
         file = (at or self.root) / path
         old = file.read_text() if file.exists() else ""
         file.write_text(text)

@@ -364,9 +364,9 @@ def test_what_another_session_changed_on_another_branch_is_said(
     scene.reads()
     write = FileWrite(path=str(scene.folder / "cart.py"), edits=(Edit(old=OLD, new=new),))
     scene.tell(write, "s1", branch="fees")
-    told = edited(scene)
-    assert "another session (claude-code) changed `total` in cart.py on branch fees" in told
-    assert told.partition(". #")[0].endswith(f"minutes {said}".rstrip("."))
+    shown = edited(scene)
+    assert "another session (claude-code) changed `total` in cart.py on branch fees" in shown
+    assert shown.partition(". #")[0].endswith(f"minutes {said}".rstrip("."))
 
 
 def test_a_change_is_said_once_and_the_next_one_again(scene: Scene) -> None:
